@@ -1,0 +1,43 @@
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+
+#include "base/doorbell.hpp"
+
+namespace oriel::shm {
+
+/// Number of atomics that peers can have waiting at one process's agent; a further one finds "no
+/// credit" and is tried again.
+inline constexpr std::uint32_t kAgentSlots = 64;
+
+enum class AgentOperation : std::uint32_t { fetch_add, compare_and_swap };
+
+/// One atomic asked of a process whose memory cannot be mapped.
+///
+/// Who owns the slot: free → (a requester, by compare-exchange) claimed → ready → (the agent) done
+/// or refused → (the requester) free. Only the owner touches the other members; `state` hands them
+/// over with release and acquire.
+struct alignas(64) AgentSlot {
+  enum State : std::uint32_t { free, claimed, ready, done, refused };
+
+  std::atomic<std::uint32_t> state{free};
+  AgentOperation operation{};
+  std::int32_t requester = 0;  ///< world rank to ring when done
+  std::uint64_t address = 0;   ///< in the agent's process
+  std::uint64_t operand = 0;   ///< what is added or swapped in
+  std::uint64_t compare = 0;
+  std::uint64_t result = 0;  ///< the old value
+};
+
+/// What every process shows to the others of its machine, in a shared segment of its own.
+struct ControlBlock {
+  base::Doorbell doorbell;        ///< rung when memory that this process may wait for has changed
+  base::Doorbell agent_doorbell;  ///< rung when a slot is ready
+  std::array<AgentSlot, kAgentSlots> slots;
+};
+
+static_assert(std::atomic<std::uint64_t>::is_always_lock_free);
+
+}  // namespace oriel::shm

@@ -1,0 +1,65 @@
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "transport/endpoint.hpp"
+#include "transport/shm/control_block.hpp"
+#include "transport/transport.hpp"
+
+namespace oriel::shm {
+
+class ShmTransport;
+
+/// The way to one process of this machine. Addresses with kMapped are in this process and are plain
+/// memory; others are the peer's own and are reached by process_vm_readv/writev, atomics by the
+/// peer's agent. All but the agent's atomics is complete on return.
+class ShmEndpoint final : public transport::Endpoint {
+ public:
+  static constexpr std::uint64_t kMapped = 0;
+  static constexpr std::uint64_t kPeerAddress = 1;
+
+  ShmEndpoint(ShmTransport& transport, const transport::Peer& peer, ControlBlock& control) noexcept
+      : transport_(transport), peer_(peer), control_(control) {}
+
+  [[nodiscard]] std::size_t put(const std::byte* source, std::size_t bytes,
+                                transport::RemoteAddress target,
+                                transport::Completion& done) override;
+  [[nodiscard]] std::size_t get(std::byte* destination, std::size_t bytes,
+                                transport::RemoteAddress target,
+                                transport::Completion& done) override;
+  [[nodiscard]] transport::PostResult fetch_add(std::uint64_t operand, std::uint64_t* result,
+                                                transport::RemoteAddress target,
+                                                transport::Completion& done) override;
+  [[nodiscard]] transport::PostResult compare_and_swap(std::uint64_t compare, std::uint64_t swap,
+                                                       std::uint64_t* result,
+                                                       transport::RemoteAddress target,
+                                                       transport::Completion& done) override;
+  [[nodiscard]] transport::PostResult signal(std::uint64_t value, transport::RemoteAddress word,
+                                             transport::Completion& done) override;
+  [[nodiscard]] transport::PostResult seal(transport::Completion& done) override;
+  void probe() noexcept override {}  // PeerWatch needs no help
+  [[nodiscard]] const Error* failure() const noexcept override {
+    return failure_ ? &*failure_ : nullptr;
+  }
+  [[nodiscard]] std::string describe() const override;
+
+  [[nodiscard]] const transport::Peer& peer() const noexcept { return peer_; }
+  /// Fails the operation counted in `done`, and the endpoint with it.
+  void fail(ErrorCode code, ErrorDetails details, transport::Completion& done);
+
+ private:
+  enum class Direction : bool { write, read };
+  std::size_t copy(Direction direction, std::byte* mine, std::size_t bytes,
+                   transport::RemoteAddress theirs, transport::Completion& done);
+  transport::PostResult ask_agent(AgentOperation operation, std::uint64_t operand,
+                                  std::uint64_t compare, std::uint64_t* result,
+                                  transport::RemoteAddress target, transport::Completion& done);
+
+  ShmTransport& transport_;
+  const transport::Peer& peer_;
+  ControlBlock& control_;  // the peer's
+  std::optional<Error> failure_;
+};
+
+}  // namespace oriel::shm

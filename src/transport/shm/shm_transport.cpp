@@ -1,0 +1,216 @@
+#include "transport/shm/shm_transport.hpp"
+
+#include <sys/prctl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include <fmt/format.h>
+
+#include "base/memory_map.hpp"
+#include "base/throw_error.hpp"
+
+namespace oriel::shm {
+namespace {
+
+using transport::RegionDescriptor;
+using transport::RemoteAddress;
+
+constexpr std::size_t kExpectedAnswers = 1024;
+
+struct ShmAddress {
+  std::int32_t control_fd;
+};
+
+class SharedMemory final : public transport::ExposedMemory {
+ public:
+  explicit SharedMemory(RegionDescriptor descriptor) noexcept : ExposedMemory(descriptor) {}
+};
+
+/// The program's own memory: peers copy through the kernel and ask the agent for atomics.
+class OwnMemory final : public transport::ExposedMemory {
+ public:
+  OwnMemory(RegionDescriptor descriptor, std::span<std::byte> bytes,
+            std::shared_ptr<AtomicsAgent> agent)
+      : ExposedMemory(descriptor), bytes_(bytes), agent_(std::move(agent)) {
+    agent_->allow(bytes_);
+  }
+  ~OwnMemory() override { agent_->forbid(bytes_); }
+
+ private:
+  std::span<std::byte> bytes_;
+  std::shared_ptr<AtomicsAgent> agent_;
+};
+
+class MappedPeerMemory final : public transport::PeerMemory {
+ public:
+  explicit MappedPeerMemory(base::Mapping mapping) noexcept
+      : PeerMemory(mapping.get(),
+                   {reinterpret_cast<std::uint64_t>(mapping.get()), ShmEndpoint::kMapped}),
+        mapping_(std::move(mapping)) {}
+
+ private:
+  base::Mapping mapping_;
+};
+
+/// Memory that needs no mapping: this process's own, or one that only the kernel reaches.
+class UnmappedPeerMemory final : public transport::PeerMemory {
+ public:
+  UnmappedPeerMemory(std::byte* own, RemoteAddress base) noexcept : PeerMemory(own, base) {}
+};
+
+}  // namespace
+
+ShmTransport::ShmTransport(int world_rank, transport::PeerHealth& health)
+    : world_rank_(world_rank), health_(health), segment_(base::whole_pages(sizeof(ControlBlock))) {
+  ::new (segment_.bytes().data()) ControlBlock();
+  expected_.reserve(kExpectedAnswers);
+}
+
+ShmTransport::~ShmTransport() = default;
+
+transport::AddressBytes ShmTransport::address() const noexcept {
+  const ShmAddress address{segment_.fd()};
+  transport::AddressBytes bytes{};
+  std::memcpy(bytes.data(), &address, sizeof address);
+  return bytes;
+}
+
+void ShmTransport::meet(std::span<const transport::Peer> peers) {
+  neighbours_.resize(peers.size());
+  std::vector<const transport::Peer*> others;
+  for (const transport::Peer& peer : peers) {
+    if (!peer.same_machine) continue;
+    auto& neighbour = neighbours_[static_cast<std::size_t>(peer.rank)];
+    neighbour = std::make_unique<Neighbour>();
+    neighbour->peer = peer;
+    auto* block = &control();
+    if (peer.rank != world_rank_) {
+      ShmAddress address{};
+      std::memcpy(&address, peer.address.data(), sizeof address);
+      neighbour->control_mapping = base::SharedSegment::map_of(
+          static_cast<pid_t>(peer.pid), address.control_fd, segment_.bytes().size());
+      block = reinterpret_cast<ControlBlock*>(neighbour->control_mapping.get());
+      others.push_back(&neighbour->peer);
+    }
+    neighbour->endpoint.emplace(*this, neighbour->peer, *block);
+  }
+  watch_ = std::make_unique<PeerWatch>(others, health_);
+}
+
+transport::Endpoint& ShmTransport::endpoint(int world_rank) {
+  return *neighbours_.at(static_cast<std::size_t>(world_rank))->endpoint;
+}
+
+std::unique_ptr<transport::ExposedMemory> ShmTransport::expose(
+    const transport::LocalMemory& memory) {
+  RegionDescriptor descriptor{.address = reinterpret_cast<std::uint64_t>(memory.bytes.data()),
+                              .length = memory.bytes.size()};
+  if (memory.segment != nullptr) {
+    descriptor.fd = memory.segment->fd();
+    return std::make_unique<SharedMemory>(descriptor);
+  }
+  if (memory.bytes.empty()) return std::make_unique<SharedMemory>(descriptor);
+  if (!base::is_mapped_writable(memory.bytes)) {
+    base::throw_error(
+        ErrorCode::invalid_argument,
+        {.operation = "expose memory",
+         .problem = fmt::format("the {} bytes at {} are not all mapped readable and writable",
+                                memory.bytes.size(), fmt::ptr(memory.bytes.data())),
+         .hint = "give memory that stays mapped until the window is freed"});
+  }
+  agent();
+  return std::make_unique<OwnMemory>(descriptor, memory.bytes, agent_);
+}
+
+AtomicsAgent& ShmTransport::agent() {
+  if (!agent_) {
+    // Where Yama restricts ptrace to descendants (scope 1), this lets the other ranks copy;
+    // elsewhere it changes nothing.
+    ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+    agent_ = std::make_shared<AtomicsAgent>(control(), [this](int rank) {
+      auto& neighbour = *neighbours_[static_cast<std::size_t>(rank)];
+      auto* block = neighbour.control_mapping
+                        ? reinterpret_cast<ControlBlock*>(neighbour.control_mapping.get())
+                        : &control();
+      block->doorbell.ring();
+    });
+  }
+  return *agent_;
+}
+
+std::unique_ptr<transport::PeerMemory> ShmTransport::attach(int world_rank,
+                                                            const RegionDescriptor& region) {
+  const transport::Peer& peer = neighbours_.at(static_cast<std::size_t>(world_rank))->peer;
+  if (world_rank == world_rank_) {
+    return std::make_unique<UnmappedPeerMemory>(
+        reinterpret_cast<std::byte*>(region.address),
+        RemoteAddress{region.address, ShmEndpoint::kMapped});
+  }
+  if (region.fd >= 0 && region.length > 0) {
+    return std::make_unique<MappedPeerMemory>(
+        base::SharedSegment::map_of(static_cast<pid_t>(peer.pid), region.fd, region.length));
+  }
+  std::byte probe{};
+  const iovec mine{.iov_base = &probe, .iov_len = 1};
+  const iovec theirs{.iov_base = reinterpret_cast<void*>(region.address), .iov_len = 1};
+  if (region.length > 0 &&
+      ::process_vm_readv(static_cast<pid_t>(peer.pid), &mine, 1, &theirs, 1, 0) != 1) {
+    base::throw_error(
+        ErrorCode::unsupported,
+        {.operation = "reach a peer's memory",
+         .problem = "process_vm_readv is not permitted",
+         .origin = world_rank_,
+         .target = world_rank,
+         .system_errno = errno,
+         .hint = "allow ptrace between the ranks (container: --cap-add SYS_PTRACE), or "
+                 "use Window::allocate, which needs no such permission"});
+  }
+  return std::make_unique<UnmappedPeerMemory>(
+      nullptr, RemoteAddress{region.address, ShmEndpoint::kPeerAddress});
+}
+
+std::size_t ShmTransport::progress() {
+  if (expected_.empty()) return 0;
+  return std::erase_if(expected_, [this](const Expected& answer) { return finish(answer); });
+}
+
+bool ShmTransport::finish(const Expected& answer) {
+  const std::uint32_t state = answer.slot->state.load(std::memory_order_acquire);
+  if (state == AgentSlot::ready) {
+    const auto death =
+        health_.deaths() == 0 ? std::nullopt : health_.find(answer.endpoint->peer().rank);
+    if (!death) return false;
+    answer.endpoint->fail(
+        ErrorCode::peer_lost,
+        {.operation = "atomic", .problem = death->how, .hint = "see why that rank ended"},
+        *answer.done);
+    return true;
+  }
+  if (state == AgentSlot::done) *answer.result = answer.slot->result;
+  answer.slot->state.store(AgentSlot::free, std::memory_order_release);
+  if (state == AgentSlot::refused) {
+    answer.endpoint->fail(ErrorCode::transport_failed,
+                          {.operation = "atomic",
+                           .problem = "the target's agent refused: the memory is no longer exposed",
+                           .hint = "the target has freed the window"},
+                          *answer.done);
+    return true;
+  }
+  answer.done->locally_done();
+  answer.done->remotely_done();
+  return true;
+}
+
+std::string ShmTransport::describe() const {
+  const auto count =
+      std::ranges::count_if(neighbours_, [](const auto& one) { return one != nullptr; });
+  return fmt::format("shm: {} ranks on this machine; memory mapped, else process_vm_readv/writev",
+                     count);
+}
+
+}  // namespace oriel::shm

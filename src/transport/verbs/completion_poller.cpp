@@ -1,0 +1,42 @@
+#include "transport/verbs/completion_poller.hpp"
+
+#include <array>
+#include <cerrno>
+
+namespace oriel::verbs {
+namespace {
+
+constexpr std::size_t kBatch = 16;
+
+/// Of a completion in error only wr_id, status, qp_num and vendor_err mean anything.
+std::uint32_t deliver(const ibv_wc& wc, VerbsEndpoint& endpoint) noexcept {
+  const auto number = static_cast<std::uint32_t>(wc.wr_id);
+  if (wc.status == IBV_WC_SUCCESS) [[likely]]
+    return endpoint.completed(number);
+  return endpoint.completed_in_error(number, wc);
+}
+
+}  // namespace
+
+std::size_t poll_completions(CompletionQueue& cq,
+                             std::span<const std::unique_ptr<VerbsEndpoint>> endpoints) noexcept {
+  std::size_t finished = 0;
+  std::array<ibv_wc, kBatch> completions;
+  int found = 0;
+  do {
+    found = ibv_poll_cq(cq.get(), static_cast<int>(completions.size()), completions.data());
+    if (found < 0) {
+      for (const auto& endpoint : endpoints) {
+        if (endpoint != nullptr) endpoint->device_failed("ibv_poll_cq", EIO);
+      }
+      return finished;
+    }
+    for (const ibv_wc& wc : std::span(completions).first(static_cast<std::size_t>(found))) {
+      finished += deliver(wc, *endpoints[wc.wr_id >> 32U]);
+    }
+  } while (found == static_cast<int>(completions.size()));
+  cq.was_empty();
+  return finished;
+}
+
+}  // namespace oriel::verbs

@@ -1,0 +1,167 @@
+#pragma once
+/// The account of one queue pair: every work request that was asked for and is not known to be
+/// done. Pure logic.
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "transport/completion.hpp"
+
+namespace oriel::verbs {
+
+inline constexpr std::uint32_t kQueueDepth = 256;
+inline constexpr std::uint32_t kSignalEvery = 64;
+static_assert(kQueueDepth >= 2 * kSignalEvery,
+              "a signalled request must come back before the queue is full");
+static_assert((kQueueDepth & (kQueueDepth - 1)) == 0, "the ring is indexed by masking");
+
+/// What was asked for, in the words of the interface (for messages) …
+enum class Operation : std::uint8_t { put, get, fetch_add, compare_and_swap, signal, flush, probe };
+/// … and what the device is to do.
+enum class Opcode : std::uint8_t { write, read, fetch_add, compare_and_swap };
+
+[[nodiscard]] constexpr std::string_view to_string(Operation operation) noexcept {
+  constexpr std::array<std::string_view, 7> kNames = {
+      "put", "get", "fetch_add", "compare_and_swap", "signal", "flush", "probe"};
+  return kNames[static_cast<std::size_t>(operation)];
+}
+
+/// One work request: what it takes to post it (now, or once more on a rebuilt connection), and what
+/// to do when it is done.
+struct WorkRecord {
+  Operation operation = Operation::put;
+  Opcode opcode = Opcode::write;
+  bool signalled = false;     ///< set by the ledger
+  bool after_reads = false;   ///< wait until earlier reads and atomics have their answers
+  bool locally_done = false;  ///< the origin's memory was copied: its owner was told so at once
+  std::uint32_t length = 0;
+  std::uint32_t lkey = 0;
+  std::uint32_t rkey = 0;
+  std::uint64_t remote_address = 0;
+  std::byte* local = nullptr;  ///< where the device reads or writes: registered until retired
+  std::uint64_t operand = 0;   ///< to add, or to compare with
+  std::uint64_t swap = 0;
+  std::byte* copy_to = nullptr;  ///< memory of the user that gets `length` bytes of `local`
+  std::byte* bounce = nullptr;   ///< slot to give back
+  transport::Completion* done = nullptr;
+};
+
+/// A ring of records with three marks, each a running number:
+///
+///     retired_ ……………… posted_ ……………… next_           next_ - retired_ <= depth
+///       | in flight: with the device | staged: no doorbell yet |
+///
+/// Staged records are posted together, so that many small operations share a doorbell. A record's
+/// number is its place in line: the completion of number n says that everything up to n is done,
+/// as a reliable connection completes in order.
+///
+/// Not every request asks for a completion. Invariant: among any kSignalEvery (or half a smaller
+/// queue) consecutive records one is signalled, so a full ring always holds a signalled one.
+/// An operation that finds the ring empty is signalled: put + flush is then one work request.
+///     put            empty ring: signalled
+///     put, put, put  not
+///     flush: seal()  the last one is still staged: signalled; else a request of its own is needed
+class SendLedger {
+ public:
+  explicit SendLedger(std::uint32_t depth = kQueueDepth) noexcept
+      : depth_(std::clamp(depth, 2U, kQueueDepth)),
+        signal_every_(std::min(kSignalEvery, depth_ / 2)) {}
+
+  [[nodiscard]] bool has_room() const noexcept { return next_ - retired_ < depth_; }
+  [[nodiscard]] std::uint32_t next() const noexcept { return next_; }
+  [[nodiscard]] std::uint32_t posted() const noexcept { return posted_; }
+  [[nodiscard]] std::uint32_t outstanding() const noexcept { return next_ - retired_; }
+  [[nodiscard]] std::uint32_t in_flight() const noexcept { return posted_ - retired_; }
+  [[nodiscard]] std::uint32_t staged() const noexcept { return next_ - posted_; }
+  [[nodiscard]] std::uint32_t depth() const noexcept { return depth_; }
+  [[nodiscard]] std::uint32_t signal_every() const noexcept { return signal_every_; }
+  /// The index of a number's place in the ring, for memory that goes with it.
+  [[nodiscard]] static constexpr std::uint32_t place(std::uint32_t number) noexcept {
+    return number & (kQueueDepth - 1);
+  }
+  [[nodiscard]] const WorkRecord& record(std::uint32_t number) const noexcept {
+    return ring_[place(number)];
+  }
+  [[nodiscard]] bool is_in_flight(std::uint32_t number) const noexcept {
+    return number - retired_ < in_flight();
+  }
+  [[nodiscard]] bool reads_outstanding() const noexcept { return reads_ != 0; }
+  /// A write was recorded after the last read or atomic: only acknowledged, not read back.
+  [[nodiscard]] bool ends_with_writes() const noexcept { return ends_with_writes_; }
+
+  /// Requires has_room(). @param wants_completion  signalled whatever the rules say
+  const WorkRecord& append(const WorkRecord& record, bool wants_completion) noexcept {
+    assert(has_room());
+    WorkRecord& entry = ring_[place(next_)] = record;
+    const bool lone = next_ == retired_;
+    ++next_;
+    ++unsignalled_;
+    if (lone || wants_completion || unsignalled_ >= signal_every_) signal(entry);
+    ends_with_writes_ = record.opcode == Opcode::write && (ends_with_writes_ || record.length > 0);
+    if (record.opcode != Opcode::write) ++reads_;
+    return entry;
+  }
+
+  /// Makes the last record ask for a completion if that is still possible. False: it is with the
+  /// device already, unsignalled, and a request of its own has to be posted behind it.
+  [[nodiscard]] bool signal_last() noexcept {
+    if (outstanding() == 0 || unsignalled_ == 0) return true;
+    if (staged() == 0) return false;
+    signal(ring_[place(next_ - 1)]);
+    return true;
+  }
+
+  void mark_posted(std::uint32_t count) noexcept {
+    assert(count <= staged());
+    posted_ += count;
+  }
+
+  /// Everything up to `number` is done: `finish` is called for each, oldest first.
+  template <class Finish>
+  std::uint32_t retire_through(std::uint32_t number, Finish finish) noexcept {
+    assert(is_in_flight(number));
+    const std::uint32_t count = number + 1 - retired_;
+    while (retired_ != number + 1) retire_oldest(finish);
+    return count;
+  }
+
+  /// The queue pair is gone: nothing in flight or staged will ever complete.
+  template <class Finish>
+  std::uint32_t retire_all(Finish finish) noexcept {
+    const std::uint32_t count = outstanding();
+    posted_ = next_;
+    while (retired_ != next_) retire_oldest(finish);
+    unsignalled_ = 0;
+    return count;
+  }
+
+ private:
+  void signal(WorkRecord& entry) noexcept {
+    entry.signalled = true;
+    unsignalled_ = 0;
+  }
+
+  template <class Finish>
+  void retire_oldest(Finish& finish) noexcept {
+    const WorkRecord& entry = ring_[place(retired_)];
+    if (entry.opcode != Opcode::write) --reads_;
+    ++retired_;
+    finish(entry);
+  }
+
+  std::uint32_t depth_;
+  std::uint32_t signal_every_;
+  std::uint32_t retired_ = 0;
+  std::uint32_t posted_ = 0;
+  std::uint32_t next_ = 0;
+  std::uint32_t unsignalled_ = 0;  ///< records behind the last signalled one
+  std::uint32_t reads_ = 0;        ///< reads and atomics outstanding
+  bool ends_with_writes_ = false;
+  std::array<WorkRecord, kQueueDepth> ring_{};
+};
+
+}  // namespace oriel::verbs

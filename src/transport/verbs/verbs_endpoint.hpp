@@ -1,0 +1,160 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <oriel/error.hpp>
+
+#include "transport/endpoint.hpp"
+#include "transport/peer_health.hpp"
+#include "transport/verbs/bounce_pool.hpp"
+#include "transport/verbs/completion_queue.hpp"
+#include "transport/verbs/connection_origin.hpp"
+#include "transport/verbs/peer_address.hpp"
+#include "transport/verbs/registered_memory.hpp"
+#include "transport/verbs/registered_ranges.hpp"
+#include "transport/verbs/send_ledger.hpp"
+
+namespace oriel::verbs {
+
+class VerbsEndpoint;
+
+/// Up to this many bytes an operation needs no registered user memory and no bounce slot: they lie
+/// in a place that goes with the work request. Sent inline as far as the device can.
+inline constexpr std::uint32_t kSmallBytes = 128;
+/// Small operations behind others share a doorbell.
+inline constexpr std::uint32_t kDoorbellBatch = 16;
+static_assert(kDoorbellBatch < kSignalEvery);
+
+/// What the endpoints of a process share. Belongs to the transport.
+struct EndpointServices {
+  OriginSettings origin{};
+  CompletionQueue& cq;
+  RegisteredRanges& ranges;
+  BouncePool& bounce;
+  CmChannel& channel;
+  transport::PeerHealth& health;
+  std::vector<VerbsEndpoint*>& staged;  ///< who has staged records; with room for every endpoint
+  std::string device_text{};            ///< "rxe0 port 1 gid 1 mtu 4096"
+  std::uint32_t max_message_bytes = 0;
+  bool read_after_writes = false;  ///< a flush ends with a read behind the writes
+};
+
+/// One peer by way of RDMA: a reliable connection whose requests all come from this side.
+///
+///     unconnected ─ first operation or probe ─> connecting ──> ready ──> broken | dead
+///                                                   └───────────────────────^
+///
+/// Broken: the device reported a failed operation. Dead: the peer does not answer. Both are final
+/// here: the queue pair is destroyed (from then on the device touches no memory of its work
+/// requests), everything outstanding is finished as failed, and what comes later fails at once.
+/// Records keep all that is needed to post them again, so that a rebuilt connection can replay
+/// them.
+///
+/// Memory of a work request, from append() until it is retired:
+///   small (<= kSmallBytes)  its place in `payloads`; the user's memory is free (put) or filled
+///                           (get) by a copy
+///   registered user memory  the user's own, which therefore stays in use until the completion
+///   bounce slot             acquired for the request, released when it is retired
+class VerbsEndpoint final : public transport::Endpoint {
+ public:
+  VerbsEndpoint(EndpointServices& services, int rank, std::string host, const PeerAddress& peer);
+
+  [[nodiscard]] std::size_t put(const std::byte* source, std::size_t bytes,
+                                transport::RemoteAddress target,
+                                transport::Completion& done) override;
+  [[nodiscard]] std::size_t get(std::byte* destination, std::size_t bytes,
+                                transport::RemoteAddress target,
+                                transport::Completion& done) override;
+  [[nodiscard]] transport::PostResult fetch_add(std::uint64_t operand, std::uint64_t* result,
+                                                transport::RemoteAddress target,
+                                                transport::Completion& done) override;
+  [[nodiscard]] transport::PostResult compare_and_swap(std::uint64_t compare, std::uint64_t swap,
+                                                       std::uint64_t* result,
+                                                       transport::RemoteAddress target,
+                                                       transport::Completion& done) override;
+  [[nodiscard]] transport::PostResult signal(std::uint64_t value, transport::RemoteAddress word,
+                                             transport::Completion& done) override;
+  [[nodiscard]] transport::PostResult seal(transport::Completion& done) override;
+  void probe() noexcept override;
+  [[nodiscard]] const Error* failure() const noexcept override {
+    return failure_ ? &*failure_ : nullptr;
+  }
+  [[nodiscard]] std::string describe() const override;
+
+  // For the transport:
+
+  /// Rings the doorbell for what was recorded since the last time; the transport has taken the
+  /// endpoint off its list.
+  void post_listed() noexcept {
+    is_listed_ = false;
+    post_staged();
+  }
+  /// What the poller found for record `number`; returns how many operations that finished.
+  std::uint32_t completed(std::uint32_t number) noexcept;
+  std::uint32_t completed_in_error(std::uint32_t number, const ibv_wc& wc) noexcept;
+  /// A verbs call on the way of every operation failed ("posting a work request").
+  void device_failed(std::string_view call, int error) noexcept;
+  /// Before the end: asks for the completion of all that is outstanding, or gives it up if the
+  /// peer has left already. To be repeated while something is outstanding.
+  void finish_up() noexcept;
+
+ private:
+  enum class State : std::uint8_t { unconnected, connecting, ready, broken, dead };
+  enum class Admission : std::uint8_t { granted, no_credit, failed };
+  enum class Doorbell : std::uint8_t { now, may_wait };
+
+  /// In order of construction; the connection, with its queue pair, goes first, so that the device
+  /// has let go of the payloads when they go.
+  struct SendSide {
+    SendSide(EndpointServices& services, int rank, const PeerAddress& peer)
+        : payloads(services.origin.pd, std::size_t{kQueueDepth} * kSmallBytes, Access::local,
+                   "connect"),
+          ledger(services.origin.depth),
+          connection(std::in_place, services.channel, services.origin, rank, peer) {}
+    RegisteredBlock payloads;
+    SendLedger ledger;
+    std::optional<ConnectionOrigin> connection;
+  };
+
+  [[nodiscard]] bool is_ready() const noexcept { return state_ == State::ready; }
+
+  // verbs_endpoint_datapath.cpp
+  [[nodiscard]] Admission admit() noexcept;
+  void post_staged() noexcept;
+  [[nodiscard]] WorkRecord small_record(Operation operation, Opcode opcode, std::uint32_t length,
+                                        transport::RemoteAddress target) const noexcept;
+  void commit(WorkRecord& record, transport::Completion& done, bool wants_completion,
+              Doorbell doorbell) noexcept;
+  [[nodiscard]] transport::PostResult post_atomic(Opcode opcode, Operation operation,
+                                                  std::uint64_t operand, std::uint64_t swap,
+                                                  std::uint64_t* result,
+                                                  transport::RemoteAddress target,
+                                                  transport::Completion& done) noexcept;
+  void post_empty_write(Operation operation, transport::Completion& done) noexcept;
+  void fail_at_once(transport::Completion& done) const noexcept;
+  void finish(const WorkRecord& record) noexcept;
+
+  // verbs_endpoint.cpp
+  void start_connecting() noexcept;
+  void settle_connection() noexcept;
+  void connect() noexcept;
+  std::uint32_t fail(State state, ErrorCode code, ErrorDetails details) noexcept;
+
+  EndpointServices& services_;
+  int rank_;
+  std::string host_;
+  PeerAddress peer_;
+  State state_ = State::unconnected;
+  bool is_listed_ = false;  ///< in services_.staged
+  std::optional<Error> failure_;
+  transport::Completion own_done_;  ///< of probes, and of requests nobody else waits for
+  std::unique_ptr<SendSide> send_;  ///< from the first operation until failure
+};
+
+}  // namespace oriel::verbs

@@ -1,0 +1,252 @@
+// Everything that runs per operation: no allocation, lock, system call of ours or exception, but
+// for the first operation to a peer, which connects.
+//
+// A write is complete when its completion says so: the responder has acknowledged it, and a reader
+// of the target's memory sees it (or will after the read that seal() posts, see ORIEL_VISIBILITY).
+// Atomics are atomic among operations of the target's device only, not to the target's CPU, unless
+// the device says otherwise (Capabilities::atomics).
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "transport/verbs/verbs_endpoint.hpp"
+
+namespace oriel::verbs {
+
+using transport::Completion;
+using transport::PostResult;
+using transport::RemoteAddress;
+
+VerbsEndpoint::Admission VerbsEndpoint::admit() noexcept {
+  if (!is_ready()) [[unlikely]] {
+    connect();
+    if (!is_ready()) return Admission::failed;
+  }
+  return send_->ledger.has_room() && services_.cq.has_credit() ? Admission::granted
+                                                               : Admission::no_credit;
+}
+
+void VerbsEndpoint::fail_at_once(Completion& done) const noexcept {
+  done.started();
+  done.failed(*failure_);
+  done.locally_done();
+  done.remotely_done();
+}
+
+WorkRecord VerbsEndpoint::small_record(Operation operation, Opcode opcode, std::uint32_t length,
+                                       RemoteAddress target) const noexcept {
+  const std::uint32_t place = SendLedger::place(send_->ledger.next());
+  return {.operation = operation,
+          .opcode = opcode,
+          .length = length,
+          .lkey = send_->payloads.lkey(),
+          .rkey = static_cast<std::uint32_t>(target.key),
+          .remote_address = target.address,
+          .local = send_->payloads.data() + std::size_t{place} * kSmallBytes};
+}
+
+/// Records the request, and posts it unless it may wait for others to share a doorbell. It never
+/// waits when nothing is in flight, nor beyond the next progress(), seal() or signal().
+void VerbsEndpoint::commit(WorkRecord& record, Completion& done, bool wants_completion,
+                           Doorbell doorbell) noexcept {
+  done.started();
+  if (record.locally_done) done.locally_done();
+  record.done = &done;
+  SendLedger& ledger = send_->ledger;
+  ledger.append(record, wants_completion || services_.cq.is_half_used());
+  services_.cq.take_credit();
+  if (doorbell == Doorbell::now || ledger.in_flight() == 0 || ledger.staged() >= kDoorbellBatch) {
+    post_staged();
+  } else if (!is_listed_) {
+    is_listed_ = true;
+    services_.staged.push_back(this);  // never allocates: there is room for every endpoint
+  }
+}
+
+void VerbsEndpoint::post_staged() noexcept {
+  if (!is_ready() || send_->ledger.staged() == 0) return;
+  const auto result = send_->connection->poster().post(send_->ledger);
+  send_->ledger.mark_posted(result.posted);
+  if (result.error != 0) device_failed("posting a work request", result.error);
+}
+
+std::size_t VerbsEndpoint::put(const std::byte* source, std::size_t bytes, RemoteAddress target,
+                               Completion& done) {
+  switch (admit()) {
+    case Admission::failed:
+      fail_at_once(done);
+      return bytes;
+    case Admission::no_credit:
+      return 0;
+    case Admission::granted:
+      break;
+  }
+  auto length =
+      static_cast<std::uint32_t>(std::min<std::size_t>(bytes, services_.max_message_bytes));
+  WorkRecord record = small_record(Operation::put, Opcode::write, length, target);
+  if (bytes <= kSmallBytes) {
+    std::memcpy(record.local, source, bytes);
+    record.locally_done = true;
+    commit(record, done, false, Doorbell::may_wait);
+    return bytes;
+  }
+  if (const auto range = services_.ranges.find(source); range.bytes > 0) {
+    length = static_cast<std::uint32_t>(std::min<std::size_t>(length, range.bytes));
+    record.local = const_cast<std::byte*>(source);  // the device only reads it
+    record.lkey = range.lkey;
+  } else {
+    record.bounce = services_.bounce.acquire();
+    if (record.bounce == nullptr) return 0;
+    length = static_cast<std::uint32_t>(std::min<std::size_t>(length, BouncePool::kSlotBytes));
+    std::memcpy(record.bounce, source, length);
+    record.local = record.bounce;
+    record.lkey = services_.bounce.lkey();
+    record.locally_done = true;
+  }
+  record.length = length;
+  // Slots come back by themselves: a request that holds one always asks for its completion.
+  commit(record, done, record.bounce != nullptr, Doorbell::now);
+  return length;
+}
+
+std::size_t VerbsEndpoint::get(std::byte* destination, std::size_t bytes, RemoteAddress target,
+                               Completion& done) {
+  switch (admit()) {
+    case Admission::failed:
+      fail_at_once(done);
+      return bytes;
+    case Admission::no_credit:
+      return 0;
+    case Admission::granted:
+      break;
+  }
+  auto length =
+      static_cast<std::uint32_t>(std::min<std::size_t>(bytes, services_.max_message_bytes));
+  WorkRecord record = small_record(Operation::get, Opcode::read, length, target);
+  if (const auto range = services_.ranges.find(destination); range.bytes > 0) {
+    length = static_cast<std::uint32_t>(std::min<std::size_t>(length, range.bytes));
+    record.local = destination;
+    record.lkey = range.lkey;
+  } else {
+    record.copy_to = destination;
+    if (bytes > kSmallBytes) {
+      record.bounce = services_.bounce.acquire();
+      if (record.bounce == nullptr) return 0;
+      length = static_cast<std::uint32_t>(std::min<std::size_t>(length, BouncePool::kSlotBytes));
+      record.local = record.bounce;
+      record.lkey = services_.bounce.lkey();
+    }
+  }
+  record.length = length;
+  commit(record, done, record.bounce != nullptr,
+         length > kSmallBytes ? Doorbell::now : Doorbell::may_wait);
+  return length;
+}
+
+PostResult VerbsEndpoint::post_atomic(Opcode opcode, Operation operation, std::uint64_t operand,
+                                      std::uint64_t swap, std::uint64_t* result,
+                                      RemoteAddress target, Completion& done) noexcept {
+  switch (admit()) {
+    case Admission::failed:
+      fail_at_once(done);
+      return PostResult::posted;
+    case Admission::no_credit:
+      return PostResult::no_credit;
+    case Admission::granted:
+      break;
+  }
+  WorkRecord record = small_record(operation, opcode, sizeof *result, target);
+  record.operand = operand;
+  record.swap = swap;
+  record.copy_to = std::bit_cast<std::byte*>(result);
+  commit(record, done, false, Doorbell::may_wait);
+  return PostResult::posted;
+}
+
+PostResult VerbsEndpoint::fetch_add(std::uint64_t operand, std::uint64_t* result,
+                                    RemoteAddress target, Completion& done) {
+  return post_atomic(Opcode::fetch_add, Operation::fetch_add, operand, 0, result, target, done);
+}
+
+PostResult VerbsEndpoint::compare_and_swap(std::uint64_t compare, std::uint64_t swap,
+                                           std::uint64_t* result, RemoteAddress target,
+                                           Completion& done) {
+  return post_atomic(Opcode::compare_and_swap, Operation::compare_and_swap, compare, swap, result,
+                     target, done);
+}
+
+/// The word is a counter that only grows and is compared by >=. A soft device may copy it byte by
+/// byte, ascending: whoever reads it half-written, low bytes new and high bytes old, never sees
+/// more than the new value, so at worst he looks again.
+PostResult VerbsEndpoint::signal(std::uint64_t value, RemoteAddress word, Completion& done) {
+  switch (admit()) {
+    case Admission::failed:
+      fail_at_once(done);
+      return PostResult::posted;
+    case Admission::no_credit:
+      return PostResult::no_credit;
+    case Admission::granted:
+      break;
+  }
+  WorkRecord record = small_record(Operation::signal, Opcode::write, sizeof value, word);
+  std::memcpy(record.local, &value, sizeof value);
+  record.locally_done = true;
+  // A write may overtake the data of a read posted before it, and the target would be free to
+  // change what is still being read.
+  record.after_reads = send_->ledger.reads_outstanding();
+  // Often the last thing a rank does to a peer: it completes without another request behind it,
+  // for which the peer may not be there any more.
+  commit(record, done, true, Doorbell::now);
+  return PostResult::posted;
+}
+
+/// For a completion behind everything, or a sign of life: no bytes, to an address that is valid
+/// all the same.
+void VerbsEndpoint::post_empty_write(Operation operation, Completion& done) noexcept {
+  WorkRecord record = small_record(operation, Opcode::write, 0,
+                                   {peer_.visibility_word_address, peer_.visibility_word_rkey});
+  record.locally_done = true;
+  commit(record, done, true, Doorbell::now);
+}
+
+PostResult VerbsEndpoint::seal(Completion& done) {
+  if (failure_) done.failed(*failure_);
+  if (!is_ready()) return PostResult::posted;
+  SendLedger& ledger = send_->ledger;
+  const bool reads_back = services_.read_after_writes && ledger.ends_with_writes();
+  if (!reads_back && ledger.signal_last()) {
+    post_staged();
+    return PostResult::posted;
+  }
+  if (!ledger.has_room() || !services_.cq.has_credit()) return PostResult::no_credit;
+  if (!reads_back) {
+    post_empty_write(Operation::flush, done);
+    return PostResult::posted;
+  }
+  // The answer to a read travels behind the writes to memory before it, on every fabric.
+  WorkRecord record = small_record(Operation::flush, Opcode::read, sizeof(std::uint64_t),
+                                   {peer_.visibility_word_address, peer_.visibility_word_rkey});
+  commit(record, done, true, Doorbell::now);
+  return PostResult::posted;
+}
+
+void VerbsEndpoint::finish(const WorkRecord& record) noexcept {
+  if (record.copy_to != nullptr && !failure_)
+    std::memcpy(record.copy_to, record.local, record.length);
+  if (record.bounce != nullptr) services_.bounce.release(record.bounce);
+  if (failure_) record.done->failed(*failure_);
+  if (!record.locally_done) record.done->locally_done();
+  record.done->remotely_done();
+}
+
+std::uint32_t VerbsEndpoint::completed(std::uint32_t number) noexcept {
+  // A number that is not in flight was left behind by a destroyed queue pair.
+  if (send_ == nullptr || !send_->ledger.is_in_flight(number)) return 0;
+  const auto count =
+      send_->ledger.retire_through(number, [this](const WorkRecord& record) { finish(record); });
+  services_.cq.give_back(count);
+  return count;
+}
+
+}  // namespace oriel::verbs

@@ -1,0 +1,217 @@
+// The start of a process: identities are exchanged, paths chosen, transports started, teams made.
+// Each step that can fail on one rank alone is agreed upon, so that all ranks start or all throw.
+
+#include "runtime/runtime_state.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <exception>
+#include <functional>
+#include <random>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include <oriel/version.hpp>
+
+#include "base/log.hpp"
+#include "base/throw_error.hpp"
+#include "bootstrap/exchange.hpp"
+#include "topology/memory_binding.hpp"
+#include "topology/placement.hpp"
+#include "transport/shm/shm_transport.hpp"
+#include "transport/verbs/device_inventory.hpp"
+#include "transport/verbs/verbs_transport.hpp"
+
+namespace oriel::runtime {
+namespace {
+
+std::uint64_t random_number() {
+  std::random_device device;
+  return (std::uint64_t{device()} << 32U) | device();
+}
+
+}  // namespace
+
+RuntimeState::RuntimeState(std::unique_ptr<bootstrap::Bootstrap> group,
+                           const std::vector<std::string>& environment)
+    : group_(std::move(group)),
+      job_group_(*group_),
+      rank_(job_group_.rank()),
+      exceptions_at_start_(std::uncaught_exceptions()),
+      host_(base::this_host()) {
+  base::set_log_rank(rank_);
+  std::exception_ptr mine;
+  StartRecord record;
+  try {
+    record = make_record(environment);
+  } catch (const std::exception& error) {
+    mine = std::current_exception();
+    set_text(record.failure, error.what());
+  }
+  const auto records = bootstrap::allgather_records(job_group_, record);
+  if (mine) std::rethrow_exception(mine);
+  check_start(records);
+  plan(records);
+  bootstrap::agree(job_group_, "Runtime", [&] { start_shm(records); });
+  if (paths_.needs_verbs) start_verbs(records);
+  progress_.emplace(transports_, &shm_->doorbell(), oversubscribed(records));
+  make_teams();
+  base::log(base::LogLevel::info, "{}", describe());
+}
+
+StartRecord RuntimeState::make_record(const std::vector<std::string>& environment) {
+  StartRecord record;
+  set_text(record.version, ORIEL_VERSION_STRING);
+  set_text(record.host, host_.name);
+  record.host_id = host_.id;
+  record.nonce = random_number();
+  record.pid = ::getpid();
+
+  options_ = base::parse_options(environment);
+  base::set_log_level(options_.log);
+  set_text(record.fabric, base::to_string(options_.fabric));
+  set_text(record.visibility, base::to_string(options_.visibility));
+  record.fake_nodes = options_.fake_nodes;
+
+  topology_ = topology::Topology::discover();
+  record.usable_pus = topology_->usable_cpus().count();
+  record.cpus_hash = std::hash<std::string>{}(topology_->usable_cpus().to_string());
+
+  shm_ = std::make_unique<shm::ShmTransport>(rank_, health_);
+  record.shm_address = shm_->address();
+  return record;
+}
+
+void RuntimeState::plan(std::span<const StartRecord> records) {
+  std::vector<Locality> localities;
+  std::vector<std::string> hosts;
+  for (const StartRecord& record : records) {
+    localities.push_back({record.host_id, std::string(text_of(record.host))});
+    hosts.emplace_back(text_of(record.host));
+  }
+  paths_ = plan_paths(localities, rank_, options_.fabric, options_.fake_nodes);
+  for (std::size_t rank = 0; rank < records.size(); ++rank) {
+    job_.ranks.push_back({.host = hosts[rank], .node = paths_.node[rank], .transport = nullptr});
+  }
+  health_.set_hosts(std::move(hosts));
+}
+
+std::vector<transport::Peer> RuntimeState::peers(std::span<const StartRecord> records) const {
+  std::vector<transport::Peer> list;
+  for (std::size_t rank = 0; rank < records.size(); ++rank) {
+    list.push_back(
+        {.rank = static_cast<int>(rank),
+         .host = job_.ranks[rank].host,
+         .pid = records[rank].pid,
+         .same_machine = paths_.node[rank] == paths_.node[static_cast<std::size_t>(rank_)]});
+  }
+  return list;
+}
+
+void RuntimeState::start_shm(std::span<const StartRecord> records) {
+  auto list = peers(records);
+  for (transport::Peer& peer : list) {
+    peer.address = records[static_cast<std::size_t>(peer.rank)].shm_address;
+  }
+  shm_->meet(list);
+  transports_.push_back(shm_.get());
+  const auto placement = topology::choose_placement(*topology_, topology_->usable_cpus(), {}, 0);
+  numa_node_ = placement.numa_node;
+  placement_ = placement.reason;
+}
+
+void RuntimeState::start_verbs(std::span<const StartRecord> records) {
+  const auto addresses = bootstrap::allgather_agreed(job_group_, "Runtime", [&] {
+    std::vector<std::string> names;
+    for (const verbs::DeviceInfo& device : verbs::inventory()) names.push_back(device.name);
+    const auto turn =
+        std::ranges::count(std::span(paths_.node).first(static_cast<std::size_t>(rank_)),
+                           paths_.node[static_cast<std::size_t>(rank_)]);
+    const auto placement = topology::choose_placement(
+        *topology_, topology_->usable_cpus(), topology::device_localities(*topology_, names),
+        static_cast<unsigned>(turn));
+    placement_ = placement.reason;
+    verbs_ = std::make_unique<verbs::VerbsTransport>(options_, placement.device.value_or(""), rank_,
+                                                     records[0].nonce, health_);
+    return verbs_->address();
+  });
+  bootstrap::agree(job_group_, "Runtime", [&] {
+    auto list = peers(records);
+    for (transport::Peer& peer : list)
+      peer.address = addresses[static_cast<std::size_t>(peer.rank)];
+    verbs_->meet(list);
+    transports_.push_back(verbs_.get());
+  });
+}
+
+// More ranks than CPUs on this machine, or among the ranks that are bound to just the CPUs this one
+// is bound to.
+bool RuntimeState::oversubscribed(std::span<const StartRecord> records) const {
+  const StartRecord& mine = records[static_cast<std::size_t>(rank_)];
+  std::uint32_t sharing = 0;
+  for (const StartRecord& record : records) {
+    if (record.host_id == mine.host_id && record.cpus_hash == mine.cpus_hash) ++sharing;
+  }
+  return sharing > mine.usable_pus;
+}
+
+void RuntimeState::make_teams() {
+  for (std::size_t rank = 0; rank < job_.ranks.size(); ++rank) {
+    transport::Transport* const far = verbs_.get();
+    job_.ranks[rank].transport = paths_.path[rank] == Path::shm ? shm_.get() : far;
+  }
+  job_.world_rank = rank_;
+  job_.verbs = verbs_.get();
+  job_.progress = &*progress_;
+  job_.health = &health_;
+  job_.place_memory = [this](std::span<std::byte> memory) { place(memory); };
+
+  std::vector<int> everyone(job_.ranks.size());
+  for (std::size_t rank = 0; rank < everyone.size(); ++rank)
+    everyone[rank] = static_cast<int>(rank);
+  world_.emplace(std::make_shared<window::TeamState>(job_, std::move(group_), std::move(everyone)));
+  node_ = world_->split(paths_.node[static_cast<std::size_t>(rank_)]);
+}
+
+// With several NUMA nodes, pages go where the rank computes, whoever touches them first; with one
+// there is nothing to choose.
+void RuntimeState::place(std::span<std::byte> memory) const {
+  if (!numa_node_ || topology_->numa_nodes().size() < 2 || memory.empty()) return;
+  const auto binding = topology::bind_memory(*topology_, memory.data(), memory.size(), *numa_node_);
+  if (binding.bound) return;
+  base::log(base::LogLevel::debug, "{} bytes not bound to NUMA node {}: {}", memory.size(),
+            *numa_node_, binding.reason);
+  constexpr std::size_t kPage = 4096;
+  for (std::size_t at = 0; at < memory.size(); at += kPage) memory[at] = std::byte{0};
+}
+
+RuntimeState::~RuntimeState() {
+  // A rank on its way out by an exception, or with a peer lost, must not wait for the others, nor
+  // MPI for it.
+  const bool orderly =
+      health_.deaths() == 0 && !job_.broken && std::uncaught_exceptions() <= exceptions_at_start_;
+  try {
+    if (orderly) {
+      job_group_.barrier();
+    } else {
+      job_group_.abandon();
+    }
+  } catch (const std::exception& error) {
+    base::log(base::LogLevel::error, "leaving the job: {}", error.what());
+  }
+}
+
+std::string RuntimeState::describe() const {
+  std::string text = fmt::format(
+      "Oriel {}: rank {} of {} on {} (process {})\n  machine: {}\n  placement: {}\n  paths: {}\n",
+      ORIEL_VERSION_STRING, rank_, job_.ranks.size(), host_.name, ::getpid(), topology_->describe(),
+      placement_, paths_.reason);
+  for (const transport::Transport* transport : transports_) {
+    text += fmt::format("  {}\n", transport->describe());
+  }
+  return text;
+}
+
+}  // namespace oriel::runtime

@@ -1,0 +1,144 @@
+#include "sync/barrier.hpp"
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+
+#include <fmt/format.h>
+
+#include "base/log.hpp"
+#include "base/throw_error.hpp"
+#include "sync/flush.hpp"
+
+namespace oriel::sync {
+namespace {
+
+constexpr std::chrono::seconds kProbeInterval{1};
+
+std::uint64_t load(std::uint64_t& word) noexcept {
+  return std::atomic_ref<std::uint64_t>(word).load(std::memory_order_acquire);
+}
+
+constexpr std::size_t round_offset(std::size_t round) {
+  return offsetof(ControlWords, round) + round * sizeof(std::uint64_t);
+}
+
+}  // namespace
+
+std::vector<int> round_distances(int ranks) {
+  std::vector<int> distances;
+  for (std::int64_t distance = 1; distance < ranks; distance *= 2) {
+    distances.push_back(static_cast<int>(distance));
+  }
+  return distances;
+}
+
+Barrier::Barrier(std::span<const int> members, int rank, std::vector<Round> rounds,
+                 ControlWords& mine, transport::Progress& progress, transport::PeerHealth& health)
+    : members_(members),
+      rank_(static_cast<std::size_t>(rank)),
+      rounds_(std::move(rounds)),
+      mine_(mine),
+      progress_(progress),
+      health_(health) {}
+
+void Barrier::wait(std::string_view operation) {
+  try {
+    ++epoch_;
+    check_alive(operation);
+    for (std::size_t round = 0; round < rounds_.size(); ++round) {
+      signal(rounds_[round].ahead, round_offset(round), epoch_);
+      wait_for(operation, round);
+    }
+    drain();
+    completed_ = epoch_;
+  } catch (...) {
+    give_up();
+    throw;
+  }
+}
+
+void Barrier::signal(const Partner& to, std::size_t byte_offset, std::uint64_t value) {
+  ++signals_;
+  post(progress_, [&] { return to.endpoint->signal(value, to.words.plus(byte_offset), done_); });
+}
+
+// This rank's signals must be done before anyone may free what they go through.
+void Barrier::drain() {
+  for (const auto& [ahead, behind] : rounds_) {
+    for (const Partner* partner : {&ahead, &behind}) {
+      if (done_.remote_pending == 0) return;
+      post(progress_, [&] { return partner->endpoint->seal(done_); });
+    }
+  }
+  wait_remote(progress_, done_);
+}
+
+void Barrier::wait_for(std::string_view operation, std::size_t round) {
+  transport::Endpoint& from = *rounds_[round].behind.endpoint;
+  auto probe_at = std::chrono::steady_clock::now() + kProbeInterval;
+  const auto look_around = [&] {
+    check_alive(operation);
+    if (const Error* failure = from.failure()) throw Error(*failure);
+    if (std::chrono::steady_clock::now() < probe_at) return;
+    from.probe();
+    probe_at = std::chrono::steady_clock::now() + kProbeInterval;
+  };
+  progress_.wait([&]() noexcept { return load(mine_.round[round]) >= epoch_; }, look_around);
+}
+
+void Barrier::check_departure(std::string_view operation, std::uint64_t word) const {
+  const Departure departure = Departure::unpack(word);
+  if (word == 0 || departure.barriers >= epoch_) return;
+  const int world_rank = departure.rank < members_.size() ? members_[departure.rank] : -1;
+  base::throw_error(ErrorCode::peer_failed,
+                    {.operation = std::string(operation),
+                     .problem = fmt::format("team rank {} left it by an error", departure.rank),
+                     .origin = members_[rank_],
+                     .target = world_rank,
+                     .target_host = health_.host(world_rank),
+                     .hint = "the first error of the job's output tells why"});
+}
+
+void Barrier::check_alive(std::string_view operation) const {
+  for (std::size_t word = 0; word < 2 * rounds_.size(); ++word) {
+    check_departure(operation, load(mine_.gave_up[word]));
+  }
+  if (health_.deaths() == 0) return;
+  for (const int member : members_) {
+    const auto death = health_.find(member);
+    if (!death) continue;
+    base::throw_error(
+        ErrorCode::peer_lost,
+        {.operation = std::string(operation),
+         .problem = death->how,
+         .origin = members_[rank_],
+         .target = member,
+         .target_host = death->host,
+         .hint = "see why that rank ended: its last output, the kernel log (out of memory?)"});
+  }
+}
+
+void Barrier::tell(const Partner& partner, std::size_t word, const Departure& farewell) {
+  if (partner.endpoint->failure() != nullptr) return;
+  signal(partner, offsetof(ControlWords, gave_up) + word * sizeof(std::uint64_t),
+         farewell.packed());
+}
+
+void Barrier::give_up() noexcept {
+  if (given_up_) return;
+  given_up_ = true;
+  const Departure farewell{.barriers = completed_, .rank = static_cast<std::uint32_t>(rank_)};
+  try {
+    for (std::size_t round = 0; round < rounds_.size(); ++round) {
+      // I am the one behind for the partner ahead, and the other way round.
+      tell(rounds_[round].ahead, 2 * round + 1, farewell);
+      tell(rounds_[round].behind, 2 * round, farewell);
+    }
+    drain();
+  } catch (const std::exception& error) {
+    base::log(base::LogLevel::info, "telling the team of a failure: {}", error.what());
+  }
+}
+
+}  // namespace oriel::sync

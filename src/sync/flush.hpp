@@ -1,0 +1,35 @@
+#pragma once
+
+#include "transport/completion.hpp"
+#include "transport/endpoint.hpp"
+#include "transport/progress.hpp"
+
+namespace oriel::sync {
+
+/// Repeats a posting call until there was room for it, making progress in between: the one place
+/// that waits for queue room.
+template <class Post>
+void post(transport::Progress& progress, Post&& attempt) {
+  bool posted = attempt() == transport::PostResult::posted;
+  if (posted) return;
+  progress.wait(
+      [&]() noexcept { return posted || (posted = attempt() == transport::PostResult::posted); });
+}
+
+/// Waits until what `done` counts has left the origin's memory. Errors: those of the operations.
+void wait_local(transport::Progress& progress, transport::Completion& done);
+
+/// Waits until what `done` counts is done at the target. Ends whatever happens: a transport
+/// finishes every operation, if need be by failing it. Errors: those of the operations.
+void wait_remote(transport::Progress& progress, transport::Completion& done);
+
+/// Completes at the target everything posted on `endpoint` so far that `done` counts: bytes are
+/// visible there on return.
+void flush(transport::Progress& progress, transport::Endpoint& endpoint,
+           transport::Completion& done);
+
+/// The same for the origin's side only.
+void flush_local(transport::Progress& progress, transport::Endpoint& endpoint,
+                 transport::Completion& done);
+
+}  // namespace oriel::sync

@@ -1,0 +1,63 @@
+# How tests are declared.
+
+# oriel_add_unit_test(NAME SOURCES… LINK targets…): no MPI, no device. One binary, one ctest entry.
+function(oriel_add_unit_test name)
+  cmake_parse_arguments(arg "" "" "SOURCES;LINK" ${ARGN})
+  set(target unit_${name}_test)
+  add_executable(${target} ${arg_SOURCES})
+  target_include_directories(${target} PRIVATE ${PROJECT_SOURCE_DIR}/tests)
+  target_link_libraries(${target} PRIVATE ${arg_LINK} GTest::gmock GTest::gtest_main)
+  add_test(NAME unit.${name} COMMAND ${target})
+  set_tests_properties(unit.${name} PROPERTIES LABELS unit TIMEOUT 300)
+endfunction()
+
+# oriel_add_multirank_test(NAME [TARGET t] [RANKS 1 2 4] [FABRICS shm verbs fake2 cluster] [TIMEOUT s] [ARGS …] [ENVIRONMENT N=V …])
+# builds NAME_test.cpp (unless TARGET names a program that exists) and adds one ctest entry for each fabric and number of ranks:
+#   shm      under mpirun here
+#   verbs    in one virtual machine, ORIEL_FABRIC=verbs: every byte through the device
+#   fake2    in one virtual machine, ORIEL_FAKE_NODES=2: shared memory and the device mixed
+#   cluster  half of the ranks on each of two virtual machines; only even numbers of ranks, from CLUSTER_RANKS (default 4)
+function(oriel_add_multirank_test name)
+  cmake_parse_arguments(arg "" "TIMEOUT;TARGET" "RANKS;CLUSTER_RANKS;FABRICS;ARGS;ENVIRONMENT" ${ARGN})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  if(NOT arg_CLUSTER_RANKS)
+    set(arg_CLUSTER_RANKS 4)
+  endif()
+  if(NOT arg_TARGET)
+    set(arg_TARGET ${name}_test)
+    add_executable(${arg_TARGET} ${name}_test.cpp)
+    target_link_libraries(${arg_TARGET} PRIVATE oriel_multirank_main)
+  endif()
+  foreach(fabric IN LISTS arg_FABRICS)
+    set(ranks_list ${arg_RANKS})
+    if(fabric STREQUAL cluster)
+      set(ranks_list ${arg_CLUSTER_RANKS})
+    endif()
+    foreach(ranks IN LISTS ranks_list)
+      oriel_add_multirank_entry(${name}.${fabric}.${ranks} ${fabric} ${ranks} ${arg_TIMEOUT}
+                                "${arg_ENVIRONMENT}" $<TARGET_FILE:${arg_TARGET}> ${arg_ARGS})
+    endforeach()
+  endforeach()
+endfunction()
+
+function(oriel_add_multirank_entry entry fabric ranks timeout environment)
+  set(environment_shm "")
+  set(environment_verbs ORIEL_FABRIC=verbs)
+  set(environment_fake2 ORIEL_FAKE_NODES=2)
+  set(environment_cluster "")
+  set(settings ORIEL_TEST_FABRIC=${fabric} ${environment_${fabric}} ${environment})
+  if(fabric STREQUAL shm)
+    add_test(NAME ${entry} COMMAND ${PROJECT_SOURCE_DIR}/tests/support/run-ranks ${ranks} ${settings} -- ${ARGN})
+    set_tests_properties(${entry} PROPERTIES LABELS multirank TIMEOUT ${timeout} PROCESSORS 2)
+  elseif(ORIEL_LAB_TESTS)
+    set(suite vm)
+    if(fabric STREQUAL cluster)
+      set(suite cluster)
+    endif()
+    math(EXPR lab_timeout "${timeout} * 3")  # emulated processors
+    oriel_add_lab_test(NAME ${entry} SUITE ${suite} TIMEOUT ${lab_timeout}
+                       COMMAND env ${settings} lab-mpirun -n ${ranks} ${ARGN})
+  endif()
+endfunction()

@@ -49,8 +49,7 @@ class Window {
   /// peer_failed on all others. Threads: one-at-a-time per team. Cost: two allgathers and a mapping
   /// per peer on the node.
   [[nodiscard]] static Window allocate(const Team& team, std::size_t count) {
-    return Window(
-        WindowBytes::allocate(team, window::checked_bytes("Window::allocate", count, sizeof(T))));
+    return Window(WindowBytes::allocate(team, window::saturated_bytes(count, sizeof(T))));
   }
 
   /// Collective: creates a window over memory of the program's own, which stays the program's and

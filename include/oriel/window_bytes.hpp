@@ -74,6 +74,13 @@ namespace window {
 /// it.
 [[nodiscard]] ORIEL_API std::size_t checked_bytes(std::string_view operation, std::size_t count,
                                                   std::size_t element_bytes);
+
+/// count * size, or the largest number when 64 bits do not hold it: no memory is that large, which
+/// a collective call can then say on all ranks alike.
+[[nodiscard]] constexpr std::size_t saturated_bytes(std::size_t count, std::size_t element_bytes) {
+  constexpr std::size_t kMost = ~std::size_t{0};
+  return count > kMost / element_bytes ? kMost : count * element_bytes;
+}
 }  // namespace window
 
 }  // namespace oriel

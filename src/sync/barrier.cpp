@@ -1,5 +1,6 @@
 #include "sync/barrier.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -52,8 +53,8 @@ void Barrier::wait(std::string_view operation) {
     }
     drain();
     completed_ = epoch_;
-  } catch (...) {
-    give_up();
+  } catch (const Error& error) {
+    give_up(&error);
     throw;
   }
 }
@@ -87,36 +88,66 @@ void Barrier::wait_for(std::string_view operation, std::size_t round) {
   progress_.wait([&]() noexcept { return load(mine_.round[round]) >= epoch_; }, look_around);
 }
 
-void Barrier::check_departure(std::string_view operation, std::uint64_t word) const {
-  const Departure departure = Departure::unpack(word);
-  if (word == 0 || departure.barriers >= epoch_) return;
-  const int world_rank = departure.rank < members_.size() ? members_[departure.rank] : -1;
+/// Ends the wait if `departure` concerns this barrier. A death that it tells of counts whatever the
+/// barrier, and for more than what this rank sees itself: a survivor may have left, ended and been
+/// found dead meanwhile, and is not to blame.
+void Barrier::check_departure(std::string_view operation, const Departure& departure) const {
+  if (departure.culprit >= members_.size()) return;
+  const int culprit = members_[departure.culprit];
+  if (departure.dead) {
+    health_.report_dead(culprit, "another rank has lost it");
+    throw_lost(operation, culprit);
+  }
+  if (departure.barriers >= epoch_) return;
   base::throw_error(ErrorCode::peer_failed,
                     {.operation = std::string(operation),
-                     .problem = fmt::format("team rank {} left it by an error", departure.rank),
+                     .problem = fmt::format("team rank {} left it by an error", departure.culprit),
                      .origin = members_[rank_],
-                     .target = world_rank,
-                     .target_host = health_.host(world_rank),
+                     .target = culprit,
+                     .target_host = health_.host(culprit),
                      .hint = "the first error of the job's output tells why"});
 }
 
+/// What others are to be told of the failure that this rank met: who started it is passed on, not
+/// who passed it on.
+Departure Barrier::departure(const Error* why) const noexcept {
+  Departure departure{
+      .barriers = completed_, .culprit = static_cast<std::uint32_t>(rank_), .dead = false};
+  const bool passed_on = why != nullptr && (why->code() == ErrorCode::peer_lost ||
+                                            why->code() == ErrorCode::peer_failed);
+  const auto found =
+      passed_on ? std::ranges::find(members_, why->details().target.value_or(-1)) : members_.end();
+  if (found != members_.end()) {
+    departure.culprit = static_cast<std::uint32_t>(found - members_.begin());
+    departure.dead = why->code() == ErrorCode::peer_lost;
+  }
+  return departure;
+}
+
 void Barrier::check_alive(std::string_view operation) const {
-  for (std::size_t word = 0; word < 2 * rounds_.size(); ++word) {
-    check_departure(operation, load(mine_.gave_up[word]));
+  for (std::size_t index = 0; index < 2 * rounds_.size(); ++index) {
+    const std::uint64_t word = load(mine_.gave_up[index]);
+    if (word != 0) check_departure(operation, Departure::unpack(word));
   }
   if (health_.deaths() == 0) return;
-  for (const int member : members_) {
-    const auto death = health_.find(member);
-    if (!death) continue;
-    base::throw_error(
-        ErrorCode::peer_lost,
-        {.operation = std::string(operation),
-         .problem = death->how,
-         .origin = members_[rank_],
-         .target = member,
-         .target_host = death->host,
-         .hint = "see why that rank ended: its last output, the kernel log (out of memory?)"});
+  // In the order of their deaths: a survivor that has left and ended after the first one is not to
+  // blame.
+  for (const transport::PeerHealth::Death& death : health_.list()) {
+    if (std::ranges::find(members_, death.rank) != members_.end())
+      throw_lost(operation, death.rank);
   }
+}
+
+void Barrier::throw_lost(std::string_view operation, int world_rank) const {
+  const auto death = health_.find(world_rank).value_or(transport::PeerHealth::Death{});
+  base::throw_error(
+      ErrorCode::peer_lost,
+      {.operation = std::string(operation),
+       .problem = death.how,
+       .origin = members_[rank_],
+       .target = world_rank,
+       .target_host = death.host,
+       .hint = "see why that rank ended: its last output, the kernel log (out of memory?)"});
 }
 
 void Barrier::tell(const Partner& partner, std::size_t word, const Departure& farewell) {
@@ -125,10 +156,10 @@ void Barrier::tell(const Partner& partner, std::size_t word, const Departure& fa
          farewell.packed());
 }
 
-void Barrier::give_up() noexcept {
+void Barrier::give_up(const Error* why) noexcept {
   if (given_up_) return;
   given_up_ = true;
-  const Departure farewell{.barriers = completed_, .rank = static_cast<std::uint32_t>(rank_)};
+  const Departure farewell = departure(why);
   try {
     for (std::size_t round = 0; round < rounds_.size(); ++round) {
       // I am the one behind for the partner ahead, and the other way round.

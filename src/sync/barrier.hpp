@@ -56,7 +56,8 @@ class Barrier {
 
   /// Leaves for good: partners that wait, now or later, get an error instead of waiting for ever.
   /// Never throws, never waits long.
-  void give_up() noexcept;
+  /// @param why  names the culprit that the others are told of; null: this rank itself
+  void give_up(const Error* why = nullptr) noexcept;
   [[nodiscard]] bool given_up() const noexcept { return given_up_; }
   /// Signals sent so far.
   [[nodiscard]] std::uint64_t signals() const noexcept { return signals_; }
@@ -65,7 +66,9 @@ class Barrier {
   void signal(const Partner& to, std::size_t byte_offset, std::uint64_t value);
   void wait_for(std::string_view operation, std::size_t round);
   void check_alive(std::string_view operation) const;
-  void check_departure(std::string_view operation, std::uint64_t word) const;
+  void check_departure(std::string_view operation, const Departure& departure) const;
+  [[noreturn]] void throw_lost(std::string_view operation, int world_rank) const;
+  [[nodiscard]] Departure departure(const Error* why) const noexcept;
   void tell(const Partner& partner, std::size_t word, const Departure& farewell);
   void drain();
 

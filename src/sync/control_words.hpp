@@ -21,20 +21,23 @@ struct ControlWords {
 
 static_assert(sizeof(ControlWords) == 744);
 
-/// How a rank that leaves by an error says so, in one word: who, and after how many barriers. Those
-/// are still good for everybody.
+/// How a rank that leaves by an error says so, in one word: whose fault it is, and after how many
+/// barriers. Those are still good for everybody.
 struct Departure {
   std::uint64_t barriers = 0;
-  std::uint32_t rank = 0;  ///< in the team
+  std::uint32_t culprit = 0;  ///< team rank: the dead one, or the one whose error started it all
+  bool dead = false;
 
   static constexpr unsigned kRankBits = 24;
+  static constexpr std::uint64_t kRankMask = (std::uint64_t{1} << kRankBits) - 1;
 
   [[nodiscard]] constexpr std::uint64_t packed() const noexcept {
-    return barriers << kRankBits | (rank + std::uint64_t{1});
+    return barriers << (kRankBits + 1) | std::uint64_t{dead} << kRankBits |
+           (culprit + std::uint64_t{1});
   }
   [[nodiscard]] static constexpr Departure unpack(std::uint64_t word) noexcept {
-    const std::uint64_t who = word & ((std::uint64_t{1} << kRankBits) - 1);
-    return {word >> kRankBits, static_cast<std::uint32_t>(who - 1)};
+    return {word >> (kRankBits + 1), static_cast<std::uint32_t>((word & kRankMask) - 1),
+            (word >> kRankBits & 1) != 0};
   }
 };
 

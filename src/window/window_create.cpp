@@ -21,7 +21,7 @@ namespace {
 using transport::RegionDescriptor;
 using transport::Transport;
 
-/// A size or the sum of two whose arithmetic could wrap around is refused before any is done.
+/// Sizes whose arithmetic could wrap around are refused before any is done.
 void check_size(std::string_view operation, std::size_t bytes) {
   if (bytes <= std::numeric_limits<std::size_t>::max() / 4) return;
   base::throw_error(ErrorCode::out_of_memory,
@@ -180,9 +180,10 @@ WindowState::~WindowState() {
 }
 
 /// The way out of a window that nobody freed. When an exception is on its way through here, this
-/// rank will not take part in what the others may be waiting for: they are told instead.
+/// rank will not take part in what the others may be waiting for: they are told instead. If the
+/// team has fallen apart already, everybody knows.
 void WindowState::leave() noexcept {
-  if (std::uncaught_exceptions() > exceptions_at_start_) {
+  if (std::uncaught_exceptions() > exceptions_at_start_ || barrier_->given_up()) {
     abandon();
     return;
   }

@@ -64,9 +64,9 @@ void WindowState::complete_with_all(std::string_view operation) {
   try {
     flush_all();
     barrier_->wait(operation);
-  } catch (...) {
+  } catch (const Error& error) {
     team_state_->job().broken = true;
-    barrier_->give_up();
+    barrier_->give_up(&error);
     throw;
   }
 }

@@ -1,5 +1,5 @@
-// What every transport must do, whatever it is made of. Two transports in one process, "origin" and "target", meet each other; the target never
-// calls anything after exposing its memory.
+// What every transport must do, whatever it is made of. Two transports in one process, "origin" and
+// "target", meet each other; the target never calls anything after exposing its memory.
 
 #include <gmock/gmock.h>
 #include <unistd.h>
@@ -33,11 +33,16 @@ struct Maker {
 };
 
 std::vector<Maker> makers() {
-  const auto shm = [](int rank, PeerHealth& health) { return std::make_unique<shm::ShmTransport>(rank, health); };
+  const auto shm = [](int rank, PeerHealth& health) {
+    return std::make_unique<shm::ShmTransport>(rank, health);
+  };
   const auto verbs = [](int rank, PeerHealth& health) {
     return std::make_unique<verbs::VerbsTransport>(base::Options{}, "", rank, 42, health);
   };
-  return {{"shm_mapped", false, shm}, {"shm_own", true, shm}, {"verbs_segment", false, verbs}, {"verbs_own", true, verbs}};
+  return {{"shm_mapped", false, shm},
+          {"shm_own", true, shm},
+          {"verbs_segment", false, verbs},
+          {"verbs_own", true, verbs}};
 }
 
 class TransportContract : public testing::TestWithParam<Maker> {
@@ -68,7 +73,8 @@ class TransportContract : public testing::TestWithParam<Maker> {
   [[nodiscard]] RemoteAddress at(std::size_t offset) { return attached_->base().plus(offset); }
   void put(std::span<const std::byte> source, std::size_t offset, Completion& done) {
     for (std::size_t sent = 0; sent < source.size();) {
-      const std::size_t now = endpoint().put(source.data() + sent, source.size() - sent, at(offset + sent), done);
+      const std::size_t now =
+          endpoint().put(source.data() + sent, source.size() - sent, at(offset + sent), done);
       ASSERT_LE(now, source.size() - sent);
       if (now == 0) progress_->poll();
       sent += now;
@@ -76,8 +82,8 @@ class TransportContract : public testing::TestWithParam<Maker> {
   }
   void get(std::span<std::byte> destination, std::size_t offset, Completion& done) {
     for (std::size_t asked = 0; asked < destination.size();) {
-      const std::size_t now =
-          endpoint().get(destination.data() + asked, destination.size() - asked, at(offset + asked), done);
+      const std::size_t now = endpoint().get(destination.data() + asked, destination.size() - asked,
+                                             at(offset + asked), done);
       if (now == 0) progress_->poll();
       asked += now;
     }
@@ -106,14 +112,16 @@ INSTANTIATE_TEST_SUITE_P(All, TransportContract, testing::ValuesIn(makers()),
                          [](const auto& maker) { return maker.param.name; });
 
 TEST_P(TransportContract, PutsArriveWholeAndNowhereElse) {
-  for (const std::size_t length : {1U, 7U, 8U, 63U, 64U, 65U, 255U, 256U, 257U, 4095U, 32768U, 32769U, 500'000U}) {
+  for (const std::size_t length :
+       {1U, 7U, 8U, 63U, 64U, 65U, 255U, 256U, 257U, 4095U, 32768U, 32769U, 500'000U}) {
     for (const std::size_t offset : {0U, 1U, 4096U}) {
       const Bytes source = pattern(length, static_cast<unsigned>(length));
       std::ranges::fill(memory(), std::byte{0xEE});
       Completion done;
       put(source, offset, done);
       flush(done);
-      ASSERT_EQ(std::memcmp(memory().data() + offset, source.data(), length), 0) << length << " at " << offset;
+      ASSERT_EQ(std::memcmp(memory().data() + offset, source.data(), length), 0)
+          << length << " at " << offset;
       ASSERT_TRUE(offset == 0 || memory()[offset - 1] == std::byte{0xEE});
       ASSERT_EQ(memory()[offset + length], std::byte{0xEE});
     }
@@ -180,18 +188,21 @@ TEST_P(TransportContract, ManyAtomicsAtOnceLoseNone) {
 }
 
 TEST_P(TransportContract, ASignalNeverOvertakesWhatWasPutBefore) {
-  // A flag may be any exposed word that a signal is allowed to write: a segment of the target's own.
+  // A flag may be any exposed word that a signal is allowed to write: a segment of the target's
+  // own.
   base::SharedSegment flag_segment(4096);
   const auto exposed = target().expose({flag_segment.bytes(), &flag_segment});
   const auto attached = origin().attach(1, exposed->descriptor());
   const auto flag = [&] {
-    return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(flag_segment.bytes().data()));
+    return std::atomic_ref<std::uint64_t>(
+        *reinterpret_cast<std::uint64_t*>(flag_segment.bytes().data()));
   };
   Completion done;
   for (unsigned round = 1; round <= 50; ++round) {
     const Bytes source = pattern(700 * round, round);
     put(source, 0, done);
-    sync::post(*progress_, [&]() noexcept { return endpoint().signal(round, attached->base(), done); });
+    sync::post(*progress_,
+               [&]() noexcept { return endpoint().signal(round, attached->base(), done); });
     while (flag().load(std::memory_order_acquire) < round) progress_->poll();
     ASSERT_EQ(std::memcmp(memory().data(), source.data(), source.size()), 0) << round;
   }

@@ -26,8 +26,12 @@ struct Accident : std::runtime_error {
 int me = 0;
 int ranks = 1;
 
-[[nodiscard]] int guilty() { return ranks - 1; }
-[[nodiscard]] bool is_guilty() { return me == guilty(); }
+[[nodiscard]] int guilty() {
+  return ranks - 1;
+}
+[[nodiscard]] bool is_guilty() {
+  return me == guilty();
+}
 
 /// What a rank does in a job that one rank leaves by an Accident. Survivors return normally if they
 /// see no error.

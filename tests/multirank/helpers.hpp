@@ -83,7 +83,11 @@ template <class T>
   const bool two = fabric() == "fake2" || fabric() == "cluster";
   return two ? rank * 2 / ranks() : 0;
 }
-[[nodiscard]] inline bool shares_machine(int rank) { return machine_of(rank) == machine_of(me()); }
-[[nodiscard]] inline bool one_machine() { return machine_of(ranks() - 1) == 0; }
+[[nodiscard]] inline bool shares_machine(int rank) {
+  return machine_of(rank) == machine_of(me());
+}
+[[nodiscard]] inline bool one_machine() {
+  return machine_of(ranks() - 1) == 0;
+}
 
 }  // namespace oriel::test

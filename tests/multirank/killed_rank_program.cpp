@@ -1,5 +1,5 @@
-// killed_rank_program TOKEN: fences for ever; rank 1 is killed in the middle of one. TOKEN only marks
-// the processes.
+// killed_rank_program TOKEN: fences for ever; rank 1 is killed in the middle of one. TOKEN only
+// marks the processes.
 
 #include <chrono>
 #include <csignal>

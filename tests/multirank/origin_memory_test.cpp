@@ -220,9 +220,9 @@ TEST_P(OriginMemory, MayLieInTheSameWindowAsTheTarget) {
   EXPECT_EQ(mismatch(mine.subspan(200'000, 100'000), seed(left(), 1)), 100'000U);
   exposed_.window.get(mine.subspan(400'000, 100'000), right(), 0);
   exposed_.window.flush_local_all();
-  EXPECT_EQ(mismatch(mine.subspan(400'000, 100'000),
-                     seed(static_cast<std::uint64_t>(int{right()}), 1)),
-            100'000U);
+  EXPECT_EQ(
+      mismatch(mine.subspan(400'000, 100'000), seed(static_cast<std::uint64_t>(int{right()}), 1)),
+      100'000U);
   exposed_.window.fence();
 }
 

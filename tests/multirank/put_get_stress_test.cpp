@@ -130,7 +130,8 @@ TEST_P(Stress, ThousandsOfPutsInFlightAreAllThere) {
   const auto left = static_cast<unsigned>((me() + ranks() - 1) % ranks());
   std::size_t wrong = 0;
   for (std::size_t i = 0; i < count; ++i) {
-    wrong += words.window.local()[i] == static_cast<std::uint32_t>(i * 2'654'435'761U + left) ? 0U : 1U;
+    wrong +=
+        words.window.local()[i] == static_cast<std::uint32_t>(i * 2'654'435'761U + left) ? 0U : 1U;
   }
   EXPECT_EQ(wrong, 0U);
 }

@@ -19,12 +19,12 @@ constexpr std::size_t kLargest = kKiB * kKiB + 1;
 constexpr std::size_t kGuard = 64;  // untouched bytes on either side of what is written
 constexpr std::size_t kSlot = kLargest + 2 * kGuard + 8;
 
-constexpr std::array kSizes{
-    std::size_t{0}, std::size_t{1},     std::size_t{7},     std::size_t{8},    std::size_t{63},
-    std::size_t{64}, std::size_t{65},   std::size_t{255},   std::size_t{256},  std::size_t{257},
-    std::size_t{511}, std::size_t{512}, std::size_t{513},   4 * kKiB - 1,      4 * kKiB,
-    4 * kKiB + 1,   32 * kKiB - 1,      32 * kKiB,          32 * kKiB + 1,     64 * kKiB - 1,
-    64 * kKiB,      64 * kKiB + 1,      kLargest};
+constexpr std::array kSizes{std::size_t{0},   std::size_t{1},   std::size_t{7},   std::size_t{8},
+                            std::size_t{63},  std::size_t{64},  std::size_t{65},  std::size_t{255},
+                            std::size_t{256}, std::size_t{257}, std::size_t{511}, std::size_t{512},
+                            std::size_t{513}, 4 * kKiB - 1,     4 * kKiB,         4 * kKiB + 1,
+                            32 * kKiB - 1,    32 * kKiB,        32 * kKiB + 1,    64 * kKiB - 1,
+                            64 * kKiB,        64 * kKiB + 1,    kLargest};
 
 struct Shift {
   std::size_t origin;
@@ -81,7 +81,8 @@ class ReadOnly final : public Origin {
 
  private:
   static constexpr std::size_t kBytes = 2 * kKiB * kKiB;
-  void* memory_ = ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* memory_ =
+      ::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 };
 
 class PutGet : public BothKinds {
@@ -174,7 +175,8 @@ class PutGet : public BothKinds {
   /// The guards of a later, smaller round lie where a larger one has written.
   void erase_slots(std::size_t size, Shift shift) {
     for (int origin = 0; origin < ranks(); ++origin) {
-      const auto bytes = exposed_.window.local().subspan(slot(origin) + kGuard + shift.target, size);
+      const auto bytes =
+          exposed_.window.local().subspan(slot(origin) + kGuard + shift.target, size);
       std::ranges::fill(bytes, std::byte{0});
     }
   }

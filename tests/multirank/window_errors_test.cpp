@@ -34,17 +34,15 @@ class Pages {
  public:
   explicit Pages(std::size_t count)
       : bytes_(count * kPage),
-        memory_(::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
-  }
+        memory_(
+            ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {}
   ~Pages() { ::munmap(memory_, bytes_); }
   Pages(const Pages&) = delete;
   Pages& operator=(const Pages&) = delete;
   /// Inaccessible, and nobody else's mapping can get there.
   void punch(std::size_t page) { ::mprotect(bytes().data() + page * kPage, kPage, PROT_NONE); }
   void make_read_only() { ::mprotect(memory_, bytes_, PROT_READ); }
-  [[nodiscard]] std::span<std::byte> bytes() {
-    return {static_cast<std::byte*>(memory_), bytes_};
-  }
+  [[nodiscard]] std::span<std::byte> bytes() { return {static_cast<std::byte*>(memory_), bytes_}; }
 
   static constexpr std::size_t kPage = 4096;
 
@@ -73,8 +71,7 @@ TEST_P(Misuse, OutOfRangeNamesTheNumbers) {
   EXPECT_EQ(thrown_code([&] { words.window.put(values, right(), theirs - 3); }, &what),
             ErrorCode::out_of_range);
   EXPECT_NE(what.find(std::to_string(8 * theirs) + " bytes"), std::string::npos) << what;
-  const ErrorDetails details =
-      details_of([&] { words.window.put(values, right(), theirs - 3); });
+  const ErrorDetails details = details_of([&] { words.window.put(values, right(), theirs - 3); });
   EXPECT_EQ(details.operation, "put");
   EXPECT_EQ(details.origin, me());
   EXPECT_EQ(details.target, int{right()});
@@ -206,8 +203,8 @@ void expect_creation_refused(std::span<std::byte> memory, bool guilty) {
 TEST(Creation, OverMemoryWithAHoleIsRefusedOnAllRanks) {
   Pages pages(4);
   pages.punch(3);
-  expect_creation_refused(pages.bytes(), true);                     // ends in it
-  expect_creation_refused(pages.bytes().subspan(3 * 4096), true);   // all of it
+  expect_creation_refused(pages.bytes(), true);                    // ends in it
+  expect_creation_refused(pages.bytes().subspan(3 * 4096), true);  // all of it
   pages.punch(1);
   expect_creation_refused(pages.bytes().first(3 * 4096), true);     // in the middle
   expect_creation_refused(pages.bytes().subspan(100, 4000), true);  // runs into it
@@ -230,8 +227,8 @@ TEST(Creation, OverUnmappedMemoryOnOneRankIsRefusedOnAll) {
 TEST(Creation, TooLargeForAnyMachineIsRefusedOnAllRanks) {
   const std::size_t huge = std::size_t{1} << 50U;
   for (int guilty = 0; guilty < ranks(); ++guilty) {
-    const std::error_code code = thrown_code(
-        [&] { (void)Window<std::byte>::allocate(world(), me() == guilty ? huge : 8); });
+    const std::error_code code =
+        thrown_code([&] { (void)Window<std::byte>::allocate(world(), me() == guilty ? huge : 8); });
     EXPECT_EQ(code, me() == guilty ? ErrorCode::out_of_memory : ErrorCode::peer_failed);
     expect_team_still_works();
   }
@@ -241,8 +238,7 @@ TEST(Creation, CountsThatOverflowAreRefusedOnAllRanks) {
   for (int guilty = 0; guilty < ranks(); ++guilty) {
     const std::size_t count =
         me() == guilty ? std::numeric_limits<std::size_t>::max() / 4 : std::size_t{1};
-    const std::error_code code =
-        thrown_code([&] { (void)Window<Word>::allocate(world(), count); });
+    const std::error_code code = thrown_code([&] { (void)Window<Word>::allocate(world(), count); });
     if (me() == guilty) {
       EXPECT_TRUE(code == ErrorCode::out_of_range || code == ErrorCode::out_of_memory) << code;
     } else {

@@ -1,5 +1,6 @@
 #pragma once
-/// A job whose ranks are processes made by fork, without MPI and without mpirun: nobody but Oriel itself notices when one of them dies.
+/// A job whose ranks are processes made by fork, without MPI and without mpirun: nobody but Oriel
+/// itself notices when one of them dies.
 
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -35,7 +36,8 @@ namespace oriel::test {
 class SharedArena {
  public:
   explicit SharedArena(std::size_t bytes)
-      : base_(static_cast<std::byte*>(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))),
+      : base_(static_cast<std::byte*>(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                                             MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0))),
         bytes_(bytes) {
     ::new (base_) std::atomic<std::size_t>(kAlign);
   }
@@ -61,9 +63,12 @@ class SharedArena {
 class ForkBootstrap final : public bootstrap::Bootstrap {
  public:
   /// @param place  of the group's block in the arena: block_bytes(size), zeroed
-  ForkBootstrap(SharedArena& arena, std::size_t place, int rank, int size) : arena_(arena), place_(place), rank_(rank), size_(size) {}
+  ForkBootstrap(SharedArena& arena, std::size_t place, int rank, int size)
+      : arena_(arena), place_(place), rank_(rank), size_(size) {}
 
-  [[nodiscard]] static std::size_t block_bytes(int size) { return sizeof(Meeting) + kSlotBytes * static_cast<std::size_t>(size); }
+  [[nodiscard]] static std::size_t block_bytes(int size) {
+    return sizeof(Meeting) + kSlotBytes * static_cast<std::size_t>(size);
+  }
 
   [[nodiscard]] int rank() const noexcept override { return rank_; }
   [[nodiscard]] int size() const noexcept override { return size_; }
@@ -72,7 +77,8 @@ class ForkBootstrap final : public bootstrap::Bootstrap {
     std::memcpy(slot(rank_), mine.data(), mine.size());
     meet();
     std::vector<std::byte> all;
-    for (int rank = 0; rank < size_; ++rank) all.insert(all.end(), slot(rank), slot(rank) + mine.size());
+    for (int rank = 0; rank < size_; ++rank)
+      all.insert(all.end(), slot(rank), slot(rank) + mine.size());
     meet();
     return all;
   }
@@ -89,7 +95,9 @@ class ForkBootstrap final : public bootstrap::Bootstrap {
     const auto size = static_cast<int>(members.size());
     const std::size_t taken = mine == 0 ? arena_.take(block_bytes(size)) : 0;
     const auto places = bootstrap::allgather_records(*this, taken);
-    return std::make_unique<ForkBootstrap>(arena_, places[static_cast<std::size_t>(members.front().second)], static_cast<int>(mine), size);
+    return std::make_unique<ForkBootstrap>(arena_,
+                                           places[static_cast<std::size_t>(members.front().second)],
+                                           static_cast<int>(mine), size);
   }
   void abandon() noexcept override {}
   [[noreturn]] void abort(int status) noexcept override { std::_Exit(status); }
@@ -101,7 +109,9 @@ class ForkBootstrap final : public bootstrap::Bootstrap {
     std::atomic<unsigned> generation;
   };
 
-  [[nodiscard]] std::byte* slot(int rank) const { return arena_.at(place_) + sizeof(Meeting) + kSlotBytes * static_cast<std::size_t>(rank); }
+  [[nodiscard]] std::byte* slot(int rank) const {
+    return arena_.at(place_) + sizeof(Meeting) + kSlotBytes * static_cast<std::size_t>(rank);
+  }
 
   void meet() {
     auto& meeting = *reinterpret_cast<Meeting*>(arena_.at(place_));
@@ -111,7 +121,8 @@ class ForkBootstrap final : public bootstrap::Bootstrap {
       ++meeting.generation;
       return;
     }
-    while (meeting.generation.load() == generation) std::this_thread::sleep_for(std::chrono::microseconds(50));
+    while (meeting.generation.load() == generation)
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
   }
 
   SharedArena& arena_;
@@ -120,7 +131,8 @@ class ForkBootstrap final : public bootstrap::Bootstrap {
   int size_;
 };
 
-/// `ranks` children, each with a Runtime of its own on which it runs a body and ends with the body's value. They die with the parent.
+/// `ranks` children, each with a Runtime of its own on which it runs a body and ends with the
+/// body's value. They die with the parent.
 class ForkJob {
  public:
   using Body = std::function<int(const Runtime&)>;
@@ -130,7 +142,8 @@ class ForkJob {
     const std::size_t place = arena_.take(ForkBootstrap::block_bytes(ranks));
     for (int rank = 0; rank < ranks; ++rank) {
       const pid_t child = ::fork();
-      if (child == 0) run_child(std::make_unique<ForkBootstrap>(arena_, place, rank, ranks), body, limit_seconds);
+      if (child == 0)
+        run_child(std::make_unique<ForkBootstrap>(arena_, place, rank, ranks), body, limit_seconds);
       children_.push_back(child);
     }
   }
@@ -154,12 +167,14 @@ class ForkJob {
   }
 
  private:
-  [[noreturn]] static void run_child(std::unique_ptr<ForkBootstrap> group, const Body& body, unsigned limit_seconds) {
+  [[noreturn]] static void run_child(std::unique_ptr<ForkBootstrap> group, const Body& body,
+                                     unsigned limit_seconds) {
     ::prctl(PR_SET_PDEATHSIG, SIGKILL);
     ::alarm(limit_seconds);
     int status = 99;
     try {
-      Runtime job(std::make_unique<runtime::RuntimeState>(std::move(group), std::vector<std::string>{}));
+      Runtime job(
+          std::make_unique<runtime::RuntimeState>(std::move(group), std::vector<std::string>{}));
       status = body(job);
     } catch (const std::exception& error) {
       std::fprintf(stderr, "%s\n", error.what());

@@ -1,6 +1,6 @@
 #pragma once
-/// The simplest endpoint: the peer's memory is this process's own, and everything is done at once. For tests of what is written on top of
-/// transports; counts what it is asked for.
+/// The simplest endpoint: the peer's memory is this process's own, and everything is done at once.
+/// For tests of what is written on top of transports; counts what it is asked for.
 
 #include <atomic>
 #include <cstring>
@@ -26,13 +26,14 @@ class MemoryEndpoint final : public transport::Endpoint {
     std::memcpy(destination, reinterpret_cast<const void*>(target.address), bytes);
     return bytes;
   }
-  [[nodiscard]] PostResult fetch_add(std::uint64_t operand, std::uint64_t* result, RemoteAddress target,
-                                     Completion&) override {
+  [[nodiscard]] PostResult fetch_add(std::uint64_t operand, std::uint64_t* result,
+                                     RemoteAddress target, Completion&) override {
     *result = word(target).fetch_add(operand);
     return PostResult::posted;
   }
-  [[nodiscard]] PostResult compare_and_swap(std::uint64_t compare, std::uint64_t swap, std::uint64_t* result,
-                                            RemoteAddress target, Completion&) override {
+  [[nodiscard]] PostResult compare_and_swap(std::uint64_t compare, std::uint64_t swap,
+                                            std::uint64_t* result, RemoteAddress target,
+                                            Completion&) override {
     word(target).compare_exchange_strong(compare, swap);
     *result = compare;
     return PostResult::posted;
@@ -45,7 +46,9 @@ class MemoryEndpoint final : public transport::Endpoint {
   }
   [[nodiscard]] PostResult seal(Completion&) override { return PostResult::posted; }
   void probe() noexcept override { ++probes; }
-  [[nodiscard]] const Error* failure() const noexcept override { return broken ? &*broken : nullptr; }
+  [[nodiscard]] const Error* failure() const noexcept override {
+    return broken ? &*broken : nullptr;
+  }
   [[nodiscard]] std::string describe() const override { return "memory"; }
 
   int signals = 0;

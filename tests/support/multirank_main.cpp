@@ -21,7 +21,8 @@ namespace {
 
 Runtime* runtime = nullptr;
 
-/// Ends the process when one test takes longer than any should; mpirun then ends the others. A hang is a failure with a name.
+/// Ends the process when one test takes longer than any should; mpirun then ends the others. A hang
+/// is a failure with a name.
 class Watchdog {
  public:
   explicit Watchdog(std::chrono::seconds limit) : thread_([this, limit] { run(limit); }) {}
@@ -65,7 +66,8 @@ class Agreement final : public testing::EmptyTestEventListener {
   }
   void OnTestPartResult(const testing::TestPartResult& result) override {
     if (me() == 0 || !result.failed()) return;  // rank 0 has the ordinary printer
-    std::fprintf(stderr, "rank %d: %s:%d: %s\n", me(), result.file_name(), result.line_number(), result.message());
+    std::fprintf(stderr, "rank %d: %s:%d: %s\n", me(), result.file_name(), result.line_number(),
+                 result.message());
   }
   // While a listener's OnTestEnd runs, failures still count for the test that ends.
   void OnTestEnd(const testing::TestInfo& info) override {
@@ -83,7 +85,9 @@ class Agreement final : public testing::EmptyTestEventListener {
 
 }  // namespace
 
-Runtime& job() { return *runtime; }
+Runtime& job() {
+  return *runtime;
+}
 
 bool all_ranks(bool condition) {
   int mine = condition ? 1 : 0;
@@ -92,7 +96,9 @@ bool all_ranks(bool condition) {
   return all == 1;
 }
 
-void mpi_barrier() { MPI_Barrier(MPI_COMM_WORLD); }
+void mpi_barrier() {
+  MPI_Barrier(MPI_COMM_WORLD);
+}
 
 long mpi_sum(long value) {
   long sum = 0;

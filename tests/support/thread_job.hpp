@@ -1,5 +1,6 @@
 #pragma once
-/// A job whose ranks are threads of this process: the whole library above the transports, without MPI and without mpirun.
+/// A job whose ranks are threads of this process: the whole library above the transports, without
+/// MPI and without mpirun.
 
 #include <condition_variable>
 #include <cstring>
@@ -66,12 +67,14 @@ class ThreadGroup {
 
 class ThreadBootstrap final : public bootstrap::Bootstrap {
  public:
-  ThreadBootstrap(std::shared_ptr<ThreadGroup> group, int rank) : group_(std::move(group)), rank_(rank) {}
+  ThreadBootstrap(std::shared_ptr<ThreadGroup> group, int rank)
+      : group_(std::move(group)), rank_(rank) {}
   [[nodiscard]] int rank() const noexcept override { return rank_; }
   [[nodiscard]] int size() const noexcept override { return group_->size(); }
   [[nodiscard]] std::vector<std::byte> allgather(std::span<const std::byte> mine) override {
     std::vector<std::byte> all;
-    for (const auto& part : group_->exchange(rank_, mine)) all.insert(all.end(), part.begin(), part.end());
+    for (const auto& part : group_->exchange(rank_, mine))
+      all.insert(all.end(), part.begin(), part.end());
     return all;
   }
   void barrier() override { [[maybe_unused]] const auto all = group_->exchange(rank_, {}); }
@@ -98,8 +101,8 @@ class ThreadBootstrap final : public bootstrap::Bootstrap {
   unsigned splits_ = 0;
 };
 
-/// Runs `body(job)` on `ranks` threads, each with a Runtime of its own; rethrows the first exception of the lowest rank. `environment` are the
-/// ORIEL_* lines of every rank.
+/// Runs `body(job)` on `ranks` threads, each with a Runtime of its own; rethrows the first
+/// exception of the lowest rank. `environment` are the ORIEL_* lines of every rank.
 inline void run_ranks(int ranks, const std::vector<std::string>& environment,
                       const std::function<void(Runtime&)>& body) {
   const auto group = std::make_shared<ThreadGroup>(ranks);
@@ -108,8 +111,8 @@ inline void run_ranks(int ranks, const std::vector<std::string>& environment,
   for (int rank = 0; rank < ranks; ++rank) {
     threads.emplace_back([&, rank] {
       try {
-        Runtime job(std::make_unique<runtime::RuntimeState>(std::make_unique<ThreadBootstrap>(group, rank),
-                                                            environment));
+        Runtime job(std::make_unique<runtime::RuntimeState>(
+            std::make_unique<ThreadBootstrap>(group, rank), environment));
         body(job);
       } catch (...) {
         failures[static_cast<std::size_t>(rank)] = std::current_exception();

@@ -90,8 +90,9 @@ class SendLedger {
     return number - retired_ < in_flight();
   }
   [[nodiscard]] bool reads_outstanding() const noexcept { return reads_ != 0; }
-  /// A write was recorded after the last read or atomic: only acknowledged, not read back.
-  [[nodiscard]] bool ends_with_writes() const noexcept { return ends_with_writes_; }
+  /// There are writes behind which no read has been answered: acknowledged perhaps, but on some
+  /// devices not visible yet.
+  [[nodiscard]] bool has_unread_writes() const noexcept { return has_unread_writes_; }
 
   /// Requires has_room(). @param wants_completion  signalled whatever the rules say
   const WorkRecord& append(const WorkRecord& record, bool wants_completion) noexcept {
@@ -101,8 +102,12 @@ class SendLedger {
     ++next_;
     ++unsignalled_;
     if (lone || wants_completion || unsignalled_ >= signal_every_) signal(entry);
-    ends_with_writes_ = record.opcode == Opcode::write && (ends_with_writes_ || record.length > 0);
-    if (record.opcode != Opcode::write) ++reads_;
+    if (record.opcode != Opcode::write) {
+      ++reads_;
+    } else if (record.length > 0) {
+      has_unread_writes_ = true;
+      last_write_ = next_ - 1;
+    }
     return entry;
   }
 
@@ -148,7 +153,11 @@ class SendLedger {
   template <class Finish>
   void retire_oldest(Finish& finish) noexcept {
     const WorkRecord& entry = ring_[place(retired_)];
-    if (entry.opcode != Opcode::write) --reads_;
+    if (entry.opcode != Opcode::write) {
+      --reads_;
+      // Posted behind the last write, if the write is not among those still to be retired.
+      if (last_write_ - retired_ >= outstanding()) has_unread_writes_ = false;
+    }
     ++retired_;
     finish(entry);
   }
@@ -160,7 +169,8 @@ class SendLedger {
   std::uint32_t next_ = 0;
   std::uint32_t unsignalled_ = 0;  ///< records behind the last signalled one
   std::uint32_t reads_ = 0;        ///< reads and atomics outstanding
-  bool ends_with_writes_ = false;
+  std::uint32_t last_write_ = 0;
+  bool has_unread_writes_ = false;
   std::array<WorkRecord, kQueueDepth> ring_{};
 };
 

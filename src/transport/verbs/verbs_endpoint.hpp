@@ -123,9 +123,16 @@ class VerbsEndpoint final : public transport::Endpoint {
   };
 
   [[nodiscard]] bool is_ready() const noexcept { return state_ == State::ready; }
+  /// Requires: ready, as the next one.
+  [[nodiscard]] bool has_room() const noexcept {
+    return send_->ledger.has_room() && services_.cq.has_credit();
+  }
+  [[nodiscard]] bool must_read_back() const noexcept {
+    return services_.read_after_writes && send_->ledger.has_unread_writes();
+  }
 
   // verbs_endpoint_datapath.cpp
-  [[nodiscard]] Admission admit() noexcept;
+  [[nodiscard]] Admission admit(transport::Completion& done) noexcept;
   void post_staged() noexcept;
   [[nodiscard]] WorkRecord small_record(Operation operation, Opcode opcode, std::uint32_t length,
                                         transport::RemoteAddress target) const noexcept;
@@ -137,7 +144,6 @@ class VerbsEndpoint final : public transport::Endpoint {
                                                   transport::RemoteAddress target,
                                                   transport::Completion& done) noexcept;
   void post_empty_write(Operation operation, transport::Completion& done) noexcept;
-  void fail_at_once(transport::Completion& done) const noexcept;
   void finish(const WorkRecord& record) noexcept;
 
   // verbs_endpoint.cpp

@@ -18,20 +18,17 @@ using transport::Completion;
 using transport::PostResult;
 using transport::RemoteAddress;
 
-VerbsEndpoint::Admission VerbsEndpoint::admit() noexcept {
+/// Whether one more operation may be recorded. On a failed endpoint it is started and failed here,
+/// so that nobody waits for it.
+VerbsEndpoint::Admission VerbsEndpoint::admit(Completion& done) noexcept {
   if (!is_ready()) [[unlikely]] {
     connect();
-    if (!is_ready()) return Admission::failed;
+    if (!is_ready()) {
+      done.failed(*failure_);
+      return Admission::failed;
+    }
   }
-  return send_->ledger.has_room() && services_.cq.has_credit() ? Admission::granted
-                                                               : Admission::no_credit;
-}
-
-void VerbsEndpoint::fail_at_once(Completion& done) const noexcept {
-  done.started();
-  done.failed(*failure_);
-  done.locally_done();
-  done.remotely_done();
+  return has_room() ? Admission::granted : Admission::no_credit;
 }
 
 WorkRecord VerbsEndpoint::small_record(Operation operation, Opcode opcode, std::uint32_t length,
@@ -73,15 +70,8 @@ void VerbsEndpoint::post_staged() noexcept {
 
 std::size_t VerbsEndpoint::put(const std::byte* source, std::size_t bytes, RemoteAddress target,
                                Completion& done) {
-  switch (admit()) {
-    case Admission::failed:
-      fail_at_once(done);
-      return bytes;
-    case Admission::no_credit:
-      return 0;
-    case Admission::granted:
-      break;
-  }
+  if (const auto admission = admit(done); admission != Admission::granted) [[unlikely]]
+    return admission == Admission::failed ? bytes : 0;
   auto length =
       static_cast<std::uint32_t>(std::min<std::size_t>(bytes, services_.max_message_bytes));
   WorkRecord record = small_record(Operation::put, Opcode::write, length, target);
@@ -112,15 +102,8 @@ std::size_t VerbsEndpoint::put(const std::byte* source, std::size_t bytes, Remot
 
 std::size_t VerbsEndpoint::get(std::byte* destination, std::size_t bytes, RemoteAddress target,
                                Completion& done) {
-  switch (admit()) {
-    case Admission::failed:
-      fail_at_once(done);
-      return bytes;
-    case Admission::no_credit:
-      return 0;
-    case Admission::granted:
-      break;
-  }
+  if (const auto admission = admit(done); admission != Admission::granted) [[unlikely]]
+    return admission == Admission::failed ? bytes : 0;
   auto length =
       static_cast<std::uint32_t>(std::min<std::size_t>(bytes, services_.max_message_bytes));
   WorkRecord record = small_record(Operation::get, Opcode::read, length, target);
@@ -147,15 +130,8 @@ std::size_t VerbsEndpoint::get(std::byte* destination, std::size_t bytes, Remote
 PostResult VerbsEndpoint::post_atomic(Opcode opcode, Operation operation, std::uint64_t operand,
                                       std::uint64_t swap, std::uint64_t* result,
                                       RemoteAddress target, Completion& done) noexcept {
-  switch (admit()) {
-    case Admission::failed:
-      fail_at_once(done);
-      return PostResult::posted;
-    case Admission::no_credit:
-      return PostResult::no_credit;
-    case Admission::granted:
-      break;
-  }
+  if (const auto admission = admit(done); admission != Admission::granted) [[unlikely]]
+    return admission == Admission::failed ? PostResult::posted : PostResult::no_credit;
   WorkRecord record = small_record(operation, opcode, sizeof *result, target);
   record.operand = operand;
   record.swap = swap;
@@ -180,15 +156,11 @@ PostResult VerbsEndpoint::compare_and_swap(std::uint64_t compare, std::uint64_t 
 /// byte, ascending: whoever reads it half-written, low bytes new and high bytes old, never sees
 /// more than the new value, so at worst he looks again.
 PostResult VerbsEndpoint::signal(std::uint64_t value, RemoteAddress word, Completion& done) {
-  switch (admit()) {
-    case Admission::failed:
-      fail_at_once(done);
-      return PostResult::posted;
-    case Admission::no_credit:
-      return PostResult::no_credit;
-    case Admission::granted:
-      break;
-  }
+  // Where a later write may become visible before an earlier one, a read goes between them. If it
+  // finds no room, neither does the signal.
+  if (is_ready() && must_read_back()) static_cast<void>(seal(done));
+  if (const auto admission = admit(done); admission != Admission::granted) [[unlikely]]
+    return admission == Admission::failed ? PostResult::posted : PostResult::no_credit;
   WorkRecord record = small_record(Operation::signal, Opcode::write, sizeof value, word);
   std::memcpy(record.local, &value, sizeof value);
   record.locally_done = true;
@@ -213,14 +185,12 @@ void VerbsEndpoint::post_empty_write(Operation operation, Completion& done) noex
 PostResult VerbsEndpoint::seal(Completion& done) {
   if (failure_) done.failed(*failure_);
   if (!is_ready()) return PostResult::posted;
-  SendLedger& ledger = send_->ledger;
-  const bool reads_back = services_.read_after_writes && ledger.ends_with_writes();
-  if (!reads_back && ledger.signal_last()) {
+  if (!must_read_back() && send_->ledger.signal_last()) {
     post_staged();
     return PostResult::posted;
   }
-  if (!ledger.has_room() || !services_.cq.has_credit()) return PostResult::no_credit;
-  if (!reads_back) {
+  if (!has_room()) return PostResult::no_credit;
+  if (!must_read_back()) {
     post_empty_write(Operation::flush, done);
     return PostResult::posted;
   }

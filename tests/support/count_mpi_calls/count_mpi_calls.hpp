@@ -1,6 +1,6 @@
 #pragma once
-/// Counts calls of MPI functions, by the program and by every library in it. The counting functions are generated from the symbols
-/// of the MPI library (see generate).
+/// Counts calls of MPI functions, by the program and by every library in it. The counting functions
+/// are generated from the symbols of the MPI library (see generate).
 
 #include <atomic>
 #include <cstdint>
@@ -17,6 +17,8 @@ namespace oriel::test {
   return std::atomic_ref(oriel_mpi_calls).load();
 }
 /// Name of the latest one; null before the first.
-[[nodiscard]] inline const char* last_mpi_call() noexcept { return oriel_last_mpi_call; }
+[[nodiscard]] inline const char* last_mpi_call() noexcept {
+  return oriel_last_mpi_call;
+}
 
 }  // namespace oriel::test

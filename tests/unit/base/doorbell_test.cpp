@@ -8,8 +8,9 @@
 namespace oriel::base {
 namespace {
 
-// Two threads hand a counter to and fro and sleep for each step. A single lost wake-up would let a sleep run into its limit, which
-// is counted: with thousands of steps and an hour's limit the test would never end.
+// Two threads hand a counter to and fro and sleep for each step. A single lost wake-up would let a
+// sleep run into its limit, which is counted: with thousands of steps and an hour's limit the test
+// would never end.
 TEST(Doorbell, NeverLosesAWakeUp) {
   constexpr int kSteps = 20'000;
   Doorbell bells[2];

@@ -23,7 +23,8 @@ TEST(Error, SaysEverythingInOneLine) {
                                                   .device = "mlx5_0 port 1",
                                                   .hint = "target window freed"});
   EXPECT_STREQ(error.what(),
-               "put: transport failed: remote access error (status 10), vendor 0x88; mlx5_0 port 1; rank 3 -> 7 "
+               "put: transport failed: remote access error (status 10), vendor 0x88; mlx5_0 port "
+               "1; rank 3 -> 7 "
                "(node2); window 2, offset 4096, 64 bytes; hint: target window freed");
   EXPECT_EQ(error.details().target, 7);
 }

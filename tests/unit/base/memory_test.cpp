@@ -57,7 +57,8 @@ TEST(WholePages, RoundsUpWithoutWrappingAround) {
 
 TEST(MemoryMap, SeesHolesAndRightsAnywhereInTheRange) {
   const std::size_t page = page_bytes();
-  void* const address = ::mmap(nullptr, 5 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const address =
+      ::mmap(nullptr, 5 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(address, MAP_FAILED);
   auto* const bytes = static_cast<std::byte*>(address);
   EXPECT_TRUE(is_mapped_writable({bytes, 5 * page}));

@@ -30,9 +30,9 @@ TEST(Options, AreDefaultsWithoutVariables) {
 }
 
 TEST(Options, ReadEveryVariable) {
-  const Options options =
-      parse_options({"ORIEL_FABRIC=verbs", "ORIEL_DEVICE=mlx5_0:2", "ORIEL_GID_INDEX=3", "ORIEL_VISIBILITY=read",
-                     "ORIEL_PEER_TIMEOUT=9", "ORIEL_FAKE_NODES=4", "ORIEL_LOG=debug"});
+  const Options options = parse_options(
+      {"ORIEL_FABRIC=verbs", "ORIEL_DEVICE=mlx5_0:2", "ORIEL_GID_INDEX=3", "ORIEL_VISIBILITY=read",
+       "ORIEL_PEER_TIMEOUT=9", "ORIEL_FAKE_NODES=4", "ORIEL_LOG=debug"});
   EXPECT_EQ(options.fabric, Fabric::verbs);
   EXPECT_EQ(options.device, "mlx5_0:2");
   EXPECT_EQ(options.gid_index, 3);
@@ -49,9 +49,10 @@ TEST(Options, NameVariableValueAndWhatIsAllowed) {
 }
 
 TEST(Options, RefuseWhatIsNoNumberOrOutOfRange) {
-  for (const char* line : {"ORIEL_FAKE_NODES=0", "ORIEL_FAKE_NODES=", "ORIEL_FAKE_NODES=2x", "ORIEL_FAKE_NODES=-1",
-                           "ORIEL_GID_INDEX=70000", "ORIEL_PEER_TIMEOUT=99999999999", "ORIEL_DEVICE=",
-                           "ORIEL_DEVICE=:1", "ORIEL_DEVICE=mlx5_0:x", "ORIEL_LOG=INFO"}) {
+  for (const char* line :
+       {"ORIEL_FAKE_NODES=0", "ORIEL_FAKE_NODES=", "ORIEL_FAKE_NODES=2x", "ORIEL_FAKE_NODES=-1",
+        "ORIEL_GID_INDEX=70000", "ORIEL_PEER_TIMEOUT=99999999999",
+        "ORIEL_DEVICE=", "ORIEL_DEVICE=:1", "ORIEL_DEVICE=mlx5_0:x", "ORIEL_LOG=INFO"}) {
     refusal(line);
   }
 }
@@ -65,7 +66,8 @@ TEST(Options, NameAnUnknownVariableAndTheKnownOnes) {
 }
 
 TEST(Options, LeaveTheVariablesOfLabAndTestsAlone) {
-  EXPECT_EQ(parse_options({"ORIEL_LAB_NODE=1", "ORIEL_TEST_FABRIC=nonsense"}).fabric, Fabric::automatic);
+  EXPECT_EQ(parse_options({"ORIEL_LAB_NODE=1", "ORIEL_TEST_FABRIC=nonsense"}).fabric,
+            Fabric::automatic);
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ TEST(ScratchDirectory, GoesWithAllThatIsInIt) {
 TEST(ScratchDirectory, SweepsWhatIsDeadAndSparesWhatIsInUse) {
   const ScratchDirectory used;
   const fs::path dead = path_of(used).parent_path() / "oriel-run.aDeadJob";
-  fs::create_directories(dead / "session");
+  fs::create_directory(dead);
   const ScratchDirectory next;
   EXPECT_FALSE(fs::exists(dead));
   EXPECT_TRUE(fs::exists(path_of(used)));

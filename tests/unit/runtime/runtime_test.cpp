@@ -13,8 +13,8 @@ namespace {
 using testing::HasSubstr;
 
 TEST(Runtime, OneProcessAloneIsAJob) {
-  const Runtime job(std::make_unique<runtime::RuntimeState>(std::make_unique<bootstrap::SingleProcess>(),
-                                                            std::vector<std::string>{}));
+  const Runtime job(std::make_unique<runtime::RuntimeState>(
+      std::make_unique<bootstrap::SingleProcess>(), std::vector<std::string>{}));
   EXPECT_EQ(job.world().size(), 1);
   EXPECT_EQ(job.node().size(), 1);
   auto window = Window<int>::allocate(job.world(), 3);
@@ -56,7 +56,8 @@ TEST(Team, SplitsByColorAndOrdersByKey) {
     auto window = Window<int>::allocate(half, 1);
     window.put(me, Rank{(half.rank() + 1) % half.size()}, 0);
     window.fence();
-    EXPECT_EQ(window.local()[0], half.world_rank(Rank{(half.rank() + half.size() - 1) % half.size()}));
+    EXPECT_EQ(window.local()[0],
+              half.world_rank(Rank{(half.rank() + half.size() - 1) % half.size()}));
   });
 }
 

@@ -32,7 +32,9 @@ std::string refusal(const std::vector<StartRecord>& records, ErrorCode code) {
   return {};
 }
 
-TEST(StartRecord, EqualRanksFitTogether) { EXPECT_NO_THROW(check_start(three())); }
+TEST(StartRecord, EqualRanksFitTogether) {
+  EXPECT_NO_THROW(check_start(three()));
+}
 
 TEST(StartRecord, AnotherVersionIsNamedWithRankAndHost) {
   auto records = three();
@@ -55,7 +57,8 @@ TEST(StartRecord, DifferentOptionsAreNamedWithBothValues) {
   auto records = three();
   set_text(records[1].fabric, "verbs");
   const std::string text = refusal(records, ErrorCode::option_mismatch);
-  EXPECT_THAT(text, HasSubstr("ORIEL_FABRIC is auto on rank 0 (node1) and verbs on rank 1 (node1)"));
+  EXPECT_THAT(text,
+              HasSubstr("ORIEL_FABRIC is auto on rank 0 (node1) and verbs on rank 1 (node1)"));
   records = three();
   records[2].fake_nodes = 2;
   EXPECT_THAT(refusal(records, ErrorCode::option_mismatch), HasSubstr("ORIEL_FAKE_NODES"));
@@ -64,7 +67,8 @@ TEST(StartRecord, DifferentOptionsAreNamedWithBothValues) {
 TEST(StartRecord, ARankThatCannotStartSaysWhyToAll) {
   auto records = three();
   set_text(records[1].failure, "environment: invalid option: ORIEL_LOG=\"loud\"");
-  EXPECT_THAT(refusal(records, ErrorCode::peer_failed), HasSubstr("rank 1 says: environment: invalid option"));
+  EXPECT_THAT(refusal(records, ErrorCode::peer_failed),
+              HasSubstr("rank 1 says: environment: invalid option"));
 }
 
 TEST(StartRecord, TextIsCutToWhatFits) {

@@ -38,7 +38,8 @@ class Group {
         rounds.push_back({partner(rank + distance), partner(rank + size - distance)});
       }
       const auto index = static_cast<std::size_t>(rank);
-      barriers.emplace_back(members, rank, std::move(rounds), words[index], progress[index], health[index]);
+      barriers.emplace_back(members, rank, std::move(rounds), words[index], progress[index],
+                            health[index]);
     }
   }
 
@@ -99,6 +100,7 @@ TEST_P(BarrierOf, OneWhoGivesUpStrandsNobody) {
       for (;;) barrier.wait("test");
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::peer_failed);
+      EXPECT_EQ(error.details().target, size - 1);
       EXPECT_THAT(error.what(), HasSubstr("left it by an error"));
       ++told;
     }
@@ -118,7 +120,8 @@ TEST_P(BarrierOf, ADeathThatOneRankLearnsOfEndsTheWaitOfAll) {
       barrier.wait("fence");
       ADD_FAILURE() << "rank " << rank << " passed";
     } catch (const Error& error) {
-      EXPECT_THAT(error.code(), testing::AnyOf(ErrorCode::peer_lost, ErrorCode::peer_failed));
+      EXPECT_EQ(error.code(), ErrorCode::peer_lost);
+      EXPECT_EQ(error.details().target, 0);
       EXPECT_THAT(error.what(), HasSubstr("nodeX"));
       ++told;
     }

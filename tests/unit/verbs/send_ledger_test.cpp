@@ -123,16 +123,22 @@ TEST(SendLedger, RetireAllFinishesWhatWasStagedToo) {
   EXPECT_TRUE(ledger.has_room());
 }
 
-TEST(SendLedger, KnowsWhetherWritesAreNotReadBackYet) {
+TEST(SendLedger, WritesAreReadBackWhenAReadBehindThemIsAnswered) {
   SendLedger ledger;
-  EXPECT_FALSE(ledger.ends_with_writes());
+  EXPECT_FALSE(ledger.has_unread_writes());
   ledger.append(write_of(0), false);
-  EXPECT_FALSE(ledger.ends_with_writes()) << "no bytes, nothing to see";
-  ledger.append(write_of(8), false);
-  ledger.append(write_of(0), false);
-  EXPECT_TRUE(ledger.ends_with_writes());
-  ledger.append(read_of(8), false);
-  EXPECT_FALSE(ledger.ends_with_writes());
+  EXPECT_FALSE(ledger.has_unread_writes()) << "no bytes, nothing to see";
+  ledger.append(read_of(8), false);   // 1
+  ledger.append(write_of(8), false);  // 2
+  ledger.append(read_of(8), false);   // 3
+  ledger.mark_posted(4);
+  EXPECT_TRUE(ledger.has_unread_writes());
+  ledger.retire_through(1, kIgnore);
+  EXPECT_TRUE(ledger.has_unread_writes()) << "that read was before the write";
+  ledger.retire_through(2, kIgnore);
+  EXPECT_TRUE(ledger.has_unread_writes()) << "the write is acknowledged, no more";
+  ledger.retire_through(3, kIgnore);
+  EXPECT_FALSE(ledger.has_unread_writes());
 }
 
 TEST(SendLedger, CountsReadsAndAtomicsInFlight) {

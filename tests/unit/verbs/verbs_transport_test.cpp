@@ -170,12 +170,36 @@ TEST_F(VerbsTransportTest, WhereCompletionIsNotVisibilityAFlushEndsWithARead) {
   EXPECT_EQ(fake_verbs::statistics().posted(IBV_WR_RDMA_READ), 1U);
   driver.flush();
   EXPECT_EQ(fake_verbs::statistics().posted(), 2U) << "nothing new to make visible";
+}
+
+TEST_F(VerbsTransportTest, AReadOnItsWayIsNotWaitedForByThoseItIsNotCountedFor) {
+  auto options = ordered_options();
+  options.visibility = base::Visibility::read;
+  VerbsPair pair(4096, options);
+  connect(pair.driver(0, 1), pair, 1);
+  Driver writer = pair.driver(0, 1);
+  Driver reader = pair.driver(0, 1);
   std::vector<std::byte> back(8);
+  writer.put(pattern(8), pair.at(1));
+  reader.get(back, pair.at(1));
+  EXPECT_EQ(pair.way(0, 1).seal(writer.done), PostResult::posted);
+  EXPECT_EQ(writer.done.remote_pending, 2U) << "the put and its own read";
+  writer.flush();
+  reader.flush();
+}
+
+TEST_F(VerbsTransportTest, WhereWritesMayPassEachOtherASignalFollowsARead) {
+  auto options = ordered_options();
+  options.visibility = base::Visibility::read;
+  VerbsPair pair(4096, options);
+  Driver driver = pair.driver(0, 1);
+  connect(driver, pair, 1);
   driver.put(pattern(8), pair.at(1));
-  driver.get(back, pair.at(1));
+  EXPECT_EQ(pair.way(0, 1).signal(5, pair.at(1, 64), driver.done), PostResult::posted);
+  EXPECT_EQ(fake_verbs::statistics().posted(IBV_WR_RDMA_READ), 1U);
+  EXPECT_EQ(driver.done.remote_pending, 3U);
   driver.flush();
-  EXPECT_EQ(fake_verbs::statistics().posted(IBV_WR_RDMA_READ), 2U)
-      << "the get reads behind the put";
+  EXPECT_EQ(pair.word(1, 64), 5U);
 }
 
 TEST_F(VerbsTransportTest, AtomicsGiveTheOldValueAndAddUp) {

@@ -1,4 +1,5 @@
-// Windows with ranks as threads, on shared memory and on the fake device: everything above the transports, without MPI and mpirun.
+// Windows with ranks as threads, on shared memory and on the fake device: everything above the
+// transports, without MPI and mpirun.
 
 #include <gmock/gmock.h>
 
@@ -23,14 +24,17 @@ class WindowOn : public testing::TestWithParam<const char*> {
  protected:
   void SetUp() override { fake_verbs::reset(); }
   [[nodiscard]] static Lines environment() { return {GetParam(), "ORIEL_LOG=error"}; }
-  [[nodiscard]] static bool on_verbs() { return std::string_view(GetParam()) == "ORIEL_FABRIC=verbs"; }
+  [[nodiscard]] static bool on_verbs() {
+    return std::string_view(GetParam()) == "ORIEL_FABRIC=verbs";
+  }
 };
 std::string fabric_name(const testing::TestParamInfo<const char*>& param) {
   constexpr const char* kNames[] = {"shm", "verbs", "mixed"};
   return kNames[param.index];
 }
 INSTANTIATE_TEST_SUITE_P(Fabrics, WindowOn,
-                         testing::Values("ORIEL_FABRIC=shm", "ORIEL_FABRIC=verbs", "ORIEL_FAKE_NODES=2"),
+                         testing::Values("ORIEL_FABRIC=shm", "ORIEL_FABRIC=verbs",
+                                         "ORIEL_FAKE_NODES=2"),
                          fabric_name);
 
 TEST_P(WindowOn, PutsAndGetsReachEveryTarget) {
@@ -40,7 +44,8 @@ TEST_P(WindowOn, PutsAndGetsReachEveryTarget) {
     auto window = Window<std::uint64_t>::allocate(world, size * 100);
     std::vector<std::uint64_t> row(100);
     for (int target = 0; target < world.size(); ++target) {
-      std::iota(row.begin(), row.end(), 1000U * static_cast<unsigned>(world.rank()) + static_cast<unsigned>(target));
+      std::iota(row.begin(), row.end(),
+                1000U * static_cast<unsigned>(world.rank()) + static_cast<unsigned>(target));
       window.put(row, Rank{target}, static_cast<std::size_t>(world.rank()) * 100);
       window.flush_local(Rank{target});
     }
@@ -114,7 +119,8 @@ TEST_P(WindowOn, PartsDifferInSizeAndMayBeEmpty) {
       ADD_FAILURE() << "was in range";
     } catch (const Error& error) {
       EXPECT_EQ(error.code(), ErrorCode::out_of_range);
-      EXPECT_THAT(error.what(), HasSubstr("get: out of range: the part of team rank 2 has 0 bytes"));
+      EXPECT_THAT(error.what(),
+                  HasSubstr("get: out of range: the part of team rank 2 has 0 bytes"));
       EXPECT_EQ(error.details().length_bytes, 8U);
     }
   });
@@ -155,9 +161,11 @@ TEST_P(WindowOn, OneRankThatCannotCreateFailsTheCallOnAll) {
       ADD_FAILURE() << "was created";
     } catch (const Error& error) {
       ++refused;
-      EXPECT_EQ(error.code(), bad ? ErrorCode::out_of_memory : ErrorCode::peer_failed) << error.what();
-      EXPECT_THAT(error.what(), HasSubstr(bad ? "no machine has so much memory"
-                                              : "team rank 1 says: Window::allocate: out of memory"));
+      EXPECT_EQ(error.code(), bad ? ErrorCode::out_of_memory : ErrorCode::peer_failed)
+          << error.what();
+      EXPECT_THAT(error.what(),
+                  HasSubstr(bad ? "no machine has so much memory"
+                                : "team rank 1 says: Window::allocate: out of memory"));
     }
     auto next = Window<char>::allocate(job.world(), 10);  // nothing is left behind
     next.fence();
@@ -220,7 +228,8 @@ TEST_P(WindowOn, RandomPutsAgreeWithASerialOracle) {
         window.put(source, Rank{target}, offset);
         window.flush(Rank{target});
       }
-      if (world.rank() == target) std::fill_n(expected.begin() + static_cast<std::ptrdiff_t>(offset), length, value);
+      if (world.rank() == target)
+        std::fill_n(expected.begin() + static_cast<std::ptrdiff_t>(offset), length, value);
       window.fence();
     }
     EXPECT_TRUE(std::ranges::equal(window.local(), expected));
@@ -249,7 +258,8 @@ TEST_P(WindowOn, NothingOfTheDeviceIsLeftBehind) {
 TEST(Coherence, IsChosenByPathsAndDevices) {
   using transport::AtomicScope;
   EXPECT_EQ(window::choose_coherence(true, AtomicScope::none).domain, CoherenceDomain::cpu);
-  EXPECT_EQ(window::choose_coherence(false, AtomicScope::system).domain, CoherenceDomain::cpu_and_nic);
+  EXPECT_EQ(window::choose_coherence(false, AtomicScope::system).domain,
+            CoherenceDomain::cpu_and_nic);
   EXPECT_EQ(window::choose_coherence(false, AtomicScope::device).domain, CoherenceDomain::nic);
   EXPECT_THAT(window::choose_coherence(false, AtomicScope::none).reason, HasSubstr("refused"));
 }

@@ -2,14 +2,16 @@
 ///
 ///     mpirun -n 4 ./02_fetch_add_counter
 
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <oriel/oriel.hpp>
+#include <thread>
 
 int main(int argc, char** argv) {
   oriel::Runtime job(argc, argv);
   const oriel::Team& world = job.world();
-  constexpr std::int64_t kTasks = 1000;
+  constexpr std::int64_t kTasks = 100;
   constexpr oriel::Rank kOwner{0};
 
   // Cell 0: the next task; cell 1: the sum of all task numbers done. Only rank 0 has memory here.
@@ -20,6 +22,7 @@ int main(int argc, char** argv) {
   // Nobody draws the same number twice, and whoever is quick draws more.
   for (auto task = cells.fetch_add(1, kOwner, 0); task < kTasks;
        task = cells.fetch_add(1, kOwner, 0)) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));  // the work
     sum += task;
     ++done;
   }

@@ -63,6 +63,9 @@ class Preflight {
           "mpirun is not in PATH; hint: install Open MPI, on Debian and Ubuntu the package "
           "openmpi-bin");
     }
+    if (reach_ == Reach::this_machine && facts_.loopback.empty()) {
+      note("no loopback interface is up, and mpirun needs some network; hint: ip link set lo up");
+    }
     if (reach_ == Reach::listed_hosts && !facts_.has_remote_shell) {
       error(
           "there are other hosts, and neither ssh nor rsh is in PATH to reach them; hint: "

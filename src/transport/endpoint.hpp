@@ -14,7 +14,7 @@ enum class PostResult : std::uint8_t { posted, no_credit };
 /// The way from this process to one peer over one transport.
 ///
 /// Posting never waits, allocates, locks or throws. "No room now" is a result; the caller
-/// (window/transfer.cpp alone) makes progress and tries again. What was posted ends in its
+/// (sync::post and window_transfer.cpp) makes progress and tries again. What was posted ends in its
 /// Completion, by success or by failure; a failed endpoint takes everything and fails it at once,
 /// so that nobody waits for it.
 ///

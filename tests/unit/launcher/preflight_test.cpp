@@ -52,6 +52,13 @@ TEST(Preflight, MissingMpirunNamesThePackage) {
   EXPECT_THAT(preflight(job(), 1, facts), ElementsAre(Error(HasSubstr("openmpi-bin"))));
 }
 
+TEST(Preflight, AMissingLoopbackIsANote) {
+  MachineFacts facts = good_machine();
+  facts.loopback = "";
+  EXPECT_THAT(preflight(job(), 1, facts), ElementsAre(Note(HasSubstr("ip link set lo up"))));
+  EXPECT_THAT(preflight(two_hosts(), 1, facts), IsEmpty());
+}
+
 TEST(Preflight, OtherHostsNeedARemoteShell) {
   MachineFacts facts = good_machine();
   facts.has_remote_shell = false;

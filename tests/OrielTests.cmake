@@ -11,19 +11,20 @@ function(oriel_add_unit_test name)
   set_tests_properties(unit.${name} PROPERTIES LABELS unit TIMEOUT 300)
 endfunction()
 
-# oriel_add_multirank_test(NAME [TARGET t] [RANKS 1 2 4] [FABRICS shm verbs fake2 cluster] [TIMEOUT s] [ARGS …] [ENVIRONMENT N=V …])
+# oriel_add_multirank_test(NAME FABRICS shm verbs fake2 cluster RANKS 1 2 4 [VERBS_RANKS 2 4] [TARGET t] [TIMEOUT s] [ARGS …]
+#                          [ENVIRONMENT N=V …])
 # builds NAME_test.cpp (unless TARGET names a program that exists) and adds one ctest entry for each fabric and number of ranks:
-#   shm      under mpirun here
-#   verbs    in one virtual machine, ORIEL_FABRIC=verbs: every byte through the device
-#   fake2    in one virtual machine, ORIEL_FAKE_NODES=2: shared memory and the device mixed
-#   cluster  half of the ranks on each of two virtual machines; only even numbers of ranks, from CLUSTER_RANKS (default 4)
+#   shm      RANKS under mpirun here
+#   verbs    VERBS_RANKS in one virtual machine, ORIEL_FABRIC=verbs: every byte through the device
+#   fake2    4 in one virtual machine, ORIEL_FAKE_NODES=2: shared memory and the device mixed
+#   cluster  2 on each of two virtual machines
 function(oriel_add_multirank_test name)
-  cmake_parse_arguments(arg "" "TIMEOUT;TARGET" "RANKS;CLUSTER_RANKS;FABRICS;ARGS;ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(arg "" "TIMEOUT;TARGET" "RANKS;VERBS_RANKS;FABRICS;ARGS;ENVIRONMENT" ${ARGN})
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
-  if(NOT arg_CLUSTER_RANKS)
-    set(arg_CLUSTER_RANKS 4)
+  if(NOT arg_VERBS_RANKS)
+    set(arg_VERBS_RANKS 2 4)
   endif()
   if(NOT arg_TARGET)
     set(arg_TARGET ${name}_test)
@@ -31,11 +32,11 @@ function(oriel_add_multirank_test name)
     target_link_libraries(${arg_TARGET} PRIVATE oriel_multirank_main)
   endif()
   foreach(fabric IN LISTS arg_FABRICS)
-    set(ranks_list ${arg_RANKS})
-    if(fabric STREQUAL cluster)
-      set(ranks_list ${arg_CLUSTER_RANKS})
-    endif()
-    foreach(ranks IN LISTS ranks_list)
+    set(ranks_shm ${arg_RANKS})
+    set(ranks_verbs ${arg_VERBS_RANKS})
+    set(ranks_fake2 4)
+    set(ranks_cluster 4)
+    foreach(ranks IN LISTS ranks_${fabric})
       oriel_add_multirank_entry(${name}.${fabric}.${ranks} ${fabric} ${ranks} ${arg_TIMEOUT}
                                 "${arg_ENVIRONMENT}" $<TARGET_FILE:${arg_TARGET}> ${arg_ARGS})
     endforeach()

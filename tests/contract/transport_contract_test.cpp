@@ -39,8 +39,13 @@ std::vector<Maker> makers() {
   const auto verbs = [](int rank, PeerHealth& health) {
     return std::make_unique<verbs::VerbsTransport>(base::Options{}, "", rank, 42, health);
   };
+  const auto staged = [](int rank, PeerHealth& health) {
+    return std::make_unique<shm::ShmTransport>(rank, health,
+                                               shm::ShmTransport::CrossMemory::forbidden);
+  };
   return {{"shm_mapped", false, shm},
           {"shm_own", true, shm},
+          {"shm_own_by_agent", true, staged},
           {"verbs_segment", false, verbs},
           {"verbs_own", true, verbs}};
 }

@@ -28,3 +28,10 @@ if(ORIEL_LAB_TESTS)
   oriel_add_lab_test(NAME locked_memory.unused.2 SUITE vm TIMEOUT 180
                      COMMAND lab-memlock 64 lab-mpirun -n 2 $<TARGET_FILE:runtime_test>)
 endif()
+
+# A container may forbid copying between processes: windows over memory of the program's own then work by their owners' agents.
+add_executable(without_cross_memory ${PROJECT_SOURCE_DIR}/tests/support/without-cross-memory.cpp)
+foreach(suite put_get atomics window progress)
+  oriel_add_multirank_entry(${suite}.without_cross_memory.shm.4 shm 4 120 "" $<TARGET_FILE:without_cross_memory>
+                            $<TARGET_FILE:${suite}_test>)
+endforeach()

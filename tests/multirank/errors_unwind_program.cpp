@@ -100,7 +100,7 @@ bool run(const char* name, const Scenario& scenario, Expected expected) {
   } catch (const oriel::Error& error) {
     got = error.what();
     const bool names_guilty =
-        error.code() == oriel::ErrorCode::peer_failed && error.details().target.has_value();
+        error.code() == oriel::ErrorCode::peer_failed && error.details().target == guilty();
     right = is_guilty() ? error.code() == oriel::ErrorCode::out_of_range
                         : expected == Expected::peer_failed && names_guilty;
   } catch (const Accident&) {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <ostream>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,8 +32,11 @@ void wait_until(Condition&& condition) {
 /// The two kinds of windows; the suites that must hold for both take it as their parameter.
 enum class Kind { allocated, created };
 
+inline void PrintTo(Kind kind, std::ostream* out) {  // NOLINT: GoogleTest's name
+  *out << (kind == Kind::allocated ? "allocated" : "created");
+}
 [[nodiscard]] inline std::string kind_name(const testing::TestParamInfo<Kind>& info) {
-  return info.param == Kind::allocated ? "allocated" : "created";
+  return testing::PrintToString(info.param);
 }
 
 class BothKinds : public testing::TestWithParam<Kind> {};

@@ -77,9 +77,9 @@ class Progress : public BothKinds {
       }
       return true;
     };
-    while (Clock::now() < until || !finished()) {
+    do {
       for (int i = 0; i < 10'000; ++i) value += 1 / value;
-    }
+    } while (Clock::now() < until || !finished());
     EXPECT_GT(value, 1);
     own_word(ended()).store(1, std::memory_order_release);
   }

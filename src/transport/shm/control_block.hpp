@@ -2,33 +2,37 @@
 
 #include <array>
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 #include "base/doorbell.hpp"
 
 namespace oriel::shm {
 
-/// Number of atomics that peers can have waiting at one process's agent; a further one finds "no
+/// Number of requests that peers can have waiting at one process's agent; a further one finds "no
 /// credit" and is tried again.
 inline constexpr std::uint32_t kAgentSlots = 64;
+/// Bytes that one request of the agent can carry.
+inline constexpr std::uint32_t kStagingBytes = 16 * 1024;
 
-enum class AgentOperation : std::uint32_t { fetch_add, compare_and_swap };
+enum class AgentOperation : std::uint32_t { fetch_add, compare_and_swap, write, read };
 
-/// One atomic asked of a process whose memory cannot be mapped.
+/// One operation asked of a process whose memory cannot be reached otherwise.
 ///
-/// Who owns the slot: free → (a requester, by compare-exchange) claimed → ready → (the agent) done
-/// or refused → (the requester) free. Only the owner touches the other members; `state` hands them
-/// over with release and acquire.
+/// Who owns the slot, and the staging bytes that go with it: free → (a requester, by
+/// compare-exchange) claimed → ready → (the agent) done or refused → (the requester) free. Only the
+/// owner touches the other members; `state` hands them over with release and acquire.
 struct alignas(64) AgentSlot {
   enum State : std::uint32_t { free, claimed, ready, done, refused };
 
   std::atomic<std::uint32_t> state{free};
   AgentOperation operation{};
   std::int32_t requester = 0;  ///< world rank to ring when done
+  std::uint32_t bytes = 0;     ///< of write and read: at most kStagingBytes
   std::uint64_t address = 0;   ///< in the agent's process
   std::uint64_t operand = 0;   ///< what is added or swapped in
   std::uint64_t compare = 0;
-  std::uint64_t result = 0;  ///< the old value
+  std::uint64_t result = 0;  ///< of an atomic: the old value
 };
 
 /// What every process shows to the others of its machine, in a shared segment of its own.
@@ -36,6 +40,8 @@ struct ControlBlock {
   base::Doorbell doorbell;        ///< rung when memory that this process may wait for has changed
   base::Doorbell agent_doorbell;  ///< rung when a slot is ready
   std::array<AgentSlot, kAgentSlots> slots;
+  std::array<std::array<std::byte, kStagingBytes>, kAgentSlots>
+      staging;  ///< pages cost nothing until used
 };
 
 static_assert(std::atomic<std::uint64_t>::is_always_lock_free);

@@ -50,6 +50,7 @@ std::size_t ShmEndpoint::get(std::byte* destination, std::size_t bytes, RemoteAd
 
 std::size_t ShmEndpoint::copy(Direction direction, std::byte* mine, std::size_t bytes,
                               RemoteAddress theirs, Completion& done) {
+  if (!transport_.may_copy()) return ask_for_copy(direction, mine, bytes, theirs, done);
   const std::size_t piece = std::min(bytes, kLargestCopy);
   const iovec local{.iov_base = mine, .iov_len = piece};
   const iovec remote{.iov_base = reinterpret_cast<void*>(theirs.address), .iov_len = piece};
@@ -69,13 +70,15 @@ std::size_t ShmEndpoint::copy(Direction direction, std::byte* mine, std::size_t 
         .hint = error == EFAULT ? "memory of the window or the origin buffer was unmapped"
                                 : "see the first error of that rank"},
        done);
+  done.locally_done();
+  done.remotely_done();
   return bytes;
 }
 
 PostResult ShmEndpoint::fetch_add(std::uint64_t operand, std::uint64_t* result,
                                   RemoteAddress target, Completion& done) {
   if (target.key != kMapped) {
-    return ask_agent(AgentOperation::fetch_add, operand, 0, result, target, done);
+    return ask_for_atomic(AgentOperation::fetch_add, operand, 0, result, target, done);
   }
   *result = word_at(target).fetch_add(operand);
   return PostResult::posted;
@@ -85,35 +88,76 @@ PostResult ShmEndpoint::compare_and_swap(std::uint64_t compare, std::uint64_t sw
                                          std::uint64_t* result, RemoteAddress target,
                                          Completion& done) {
   if (target.key != kMapped) {
-    return ask_agent(AgentOperation::compare_and_swap, swap, compare, result, target, done);
+    return ask_for_atomic(AgentOperation::compare_and_swap, swap, compare, result, target, done);
   }
   word_at(target).compare_exchange_strong(compare, swap);
   *result = compare;
   return PostResult::posted;
 }
 
-PostResult ShmEndpoint::ask_agent(AgentOperation operation, std::uint64_t operand,
-                                  std::uint64_t compare, std::uint64_t* result,
-                                  RemoteAddress target, Completion& done) {
-  if (!transport_.has_room()) return PostResult::no_credit;
+AgentSlot* ShmEndpoint::claim_slot() {
+  if (!transport_.has_room()) return nullptr;
   for (AgentSlot& slot : control_.slots) {
     std::uint32_t expected = AgentSlot::free;
-    if (!slot.state.compare_exchange_strong(expected, AgentSlot::claimed)) continue;
-    slot.operation = operation;
-    slot.requester = transport_.world_rank();
-    slot.address = target.address;
-    slot.operand = operand;
-    slot.compare = compare;
-    slot.state.store(AgentSlot::ready, std::memory_order_release);
-    control_.agent_doorbell.ring();
-    done.started();
-    transport_.expect({.slot = &slot, .result = result, .endpoint = this, .done = &done});
-    return PostResult::posted;
+    if (slot.state.compare_exchange_strong(expected, AgentSlot::claimed)) return &slot;
   }
-  return PostResult::no_credit;
+  return nullptr;
+}
+
+void ShmEndpoint::submit(AgentSlot& slot, AgentOperation operation, RemoteAddress target) {
+  slot.operation = operation;
+  slot.requester = transport_.world_rank();
+  slot.address = target.address;
+  slot.state.store(AgentSlot::ready, std::memory_order_release);
+  control_.agent_doorbell.ring();
+  ++asked_;
+}
+
+std::span<std::byte> ShmEndpoint::staging_of(const AgentSlot& slot) const noexcept {
+  return control_.staging[static_cast<std::size_t>(&slot - control_.slots.data())];
+}
+
+PostResult ShmEndpoint::ask_for_atomic(AgentOperation operation, std::uint64_t operand,
+                                       std::uint64_t compare, std::uint64_t* result,
+                                       RemoteAddress target, Completion& done) {
+  AgentSlot* const slot = claim_slot();
+  if (slot == nullptr) return PostResult::no_credit;
+  slot->operand = operand;
+  slot->compare = compare;
+  submit(*slot, operation, target);
+  done.started();
+  transport_.expect({.slot = slot,
+                     .from = reinterpret_cast<const std::byte*>(&slot->result),
+                     .to = reinterpret_cast<std::byte*>(result),
+                     .bytes = sizeof *result,
+                     .endpoint = this,
+                     .done = &done});
+  return PostResult::posted;
+}
+
+std::size_t ShmEndpoint::ask_for_copy(Direction direction, std::byte* mine, std::size_t bytes,
+                                      RemoteAddress theirs, Completion& done) {
+  AgentSlot* const slot = claim_slot();
+  if (slot == nullptr) return 0;
+  const bool writes = direction == Direction::write;
+  const std::span<std::byte> staging = staging_of(*slot);
+  const std::size_t piece = std::min(bytes, staging.size());
+  slot->bytes = static_cast<std::uint32_t>(piece);
+  if (writes) std::memcpy(staging.data(), mine, piece);
+  submit(*slot, writes ? AgentOperation::write : AgentOperation::read, theirs);
+  done.started();
+  if (writes) done.locally_done();
+  transport_.expect({.slot = slot,
+                     .from = staging.data(),
+                     .to = writes ? nullptr : mine,
+                     .bytes = piece,
+                     .endpoint = this,
+                     .done = &done});
+  return piece;
 }
 
 PostResult ShmEndpoint::signal(std::uint64_t value, RemoteAddress word, Completion& /*done*/) {
+  if (asked_ != 0) return PostResult::no_credit;  // it must not overtake what the agent still has to do
   word_at(word).store(value, std::memory_order_release);
   control_.doorbell.ring();
   return PostResult::posted;
@@ -135,8 +179,6 @@ void ShmEndpoint::fail(ErrorCode code, ErrorDetails details, Completion& done) {
     failure_.emplace(code, std::move(details));
   }
   done.failed(*failure_);
-  done.locally_done();
-  done.remotely_done();
 }
 
 std::string ShmEndpoint::describe() const {

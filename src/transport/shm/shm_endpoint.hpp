@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 
 #include "transport/endpoint.hpp"
 #include "transport/shm/control_block.hpp"
@@ -12,8 +13,9 @@ namespace oriel::shm {
 class ShmTransport;
 
 /// The way to one process of this machine. Addresses with kMapped are in this process and are plain
-/// memory; others are the peer's own and are reached by process_vm_readv/writev, atomics by the
-/// peer's agent. All but the agent's atomics is complete on return.
+/// memory; others are the peer's own: copies go by process_vm_readv/writev or, where the kernel
+/// forbids it, by the peer's agent, atomics always by the agent. What needs no agent is complete on
+/// return.
 class ShmEndpoint final : public transport::Endpoint {
  public:
   static constexpr std::uint64_t kMapped = 0;
@@ -45,20 +47,31 @@ class ShmEndpoint final : public transport::Endpoint {
   [[nodiscard]] std::string describe() const override;
 
   [[nodiscard]] const transport::Peer& peer() const noexcept { return peer_; }
-  /// Fails the operation counted in `done`, and the endpoint with it.
+  /// One request of the peer's agent has been answered.
+  void answered() noexcept { --asked_; }
+  /// Marks `done` as failed, and the endpoint with it.
   void fail(ErrorCode code, ErrorDetails details, transport::Completion& done);
 
  private:
   enum class Direction : bool { write, read };
   std::size_t copy(Direction direction, std::byte* mine, std::size_t bytes,
                    transport::RemoteAddress theirs, transport::Completion& done);
-  transport::PostResult ask_agent(AgentOperation operation, std::uint64_t operand,
-                                  std::uint64_t compare, std::uint64_t* result,
-                                  transport::RemoteAddress target, transport::Completion& done);
+  /// A free slot of the peer's agent, claimed, or null; answers can be awaited for as many as there
+  /// is room.
+  [[nodiscard]] AgentSlot* claim_slot();
+  void submit(AgentSlot& slot, AgentOperation operation, transport::RemoteAddress target);
+  [[nodiscard]] std::span<std::byte> staging_of(const AgentSlot& slot) const noexcept;
+  transport::PostResult ask_for_atomic(AgentOperation operation, std::uint64_t operand,
+                                       std::uint64_t compare, std::uint64_t* result,
+                                       transport::RemoteAddress target,
+                                       transport::Completion& done);
+  std::size_t ask_for_copy(Direction direction, std::byte* mine, std::size_t bytes,
+                           transport::RemoteAddress theirs, transport::Completion& done);
 
   ShmTransport& transport_;
   const transport::Peer& peer_;
   ControlBlock& control_;  // the peer's
+  std::uint32_t asked_ = 0;  // requests that the peer's agent has not answered
   std::optional<Error> failure_;
 };
 

@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "base/log.hpp"
 #include "base/memory_map.hpp"
 #include "base/throw_error.hpp"
 
@@ -34,8 +35,7 @@ class SharedMemory final : public transport::ExposedMemory {
 /// The program's own memory: peers copy through the kernel and ask the agent for atomics.
 class OwnMemory final : public transport::ExposedMemory {
  public:
-  OwnMemory(RegionDescriptor descriptor, std::span<std::byte> bytes,
-            std::shared_ptr<AtomicsAgent> agent)
+  OwnMemory(RegionDescriptor descriptor, std::span<std::byte> bytes, std::shared_ptr<Agent> agent)
       : ExposedMemory(descriptor), bytes_(bytes), agent_(std::move(agent)) {
     agent_->allow(bytes_);
   }
@@ -43,7 +43,7 @@ class OwnMemory final : public transport::ExposedMemory {
 
  private:
   std::span<std::byte> bytes_;
-  std::shared_ptr<AtomicsAgent> agent_;
+  std::shared_ptr<Agent> agent_;
 };
 
 class MappedPeerMemory final : public transport::PeerMemory {
@@ -65,8 +65,11 @@ class UnmappedPeerMemory final : public transport::PeerMemory {
 
 }  // namespace
 
-ShmTransport::ShmTransport(int world_rank, transport::PeerHealth& health)
-    : world_rank_(world_rank), health_(health), segment_(base::whole_pages(sizeof(ControlBlock))) {
+ShmTransport::ShmTransport(int world_rank, transport::PeerHealth& health, CrossMemory cross_memory)
+    : world_rank_(world_rank),
+      health_(health),
+      cross_memory_(cross_memory),
+      segment_(base::whole_pages(sizeof(ControlBlock))) {
   ::new (segment_.bytes().data()) ControlBlock();
   expected_.reserve(kExpectedAnswers);
 }
@@ -127,12 +130,12 @@ std::unique_ptr<transport::ExposedMemory> ShmTransport::expose(
   return std::make_unique<OwnMemory>(descriptor, memory.bytes, agent_);
 }
 
-AtomicsAgent& ShmTransport::agent() {
+Agent& ShmTransport::agent() {
   if (!agent_) {
     // Where Yama restricts ptrace to descendants (scope 1), this lets the other ranks copy;
     // elsewhere it changes nothing.
     ::prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-    agent_ = std::make_shared<AtomicsAgent>(control(), [this](int rank) {
+    agent_ = std::make_shared<Agent>(control(), [this](int rank) {
       auto& neighbour = *neighbours_[static_cast<std::size_t>(rank)];
       auto* block = neighbour.control_mapping
                         ? reinterpret_cast<ControlBlock*>(neighbour.control_mapping.get())
@@ -155,23 +158,25 @@ std::unique_ptr<transport::PeerMemory> ShmTransport::attach(int world_rank,
     return std::make_unique<MappedPeerMemory>(
         base::SharedSegment::map_of(static_cast<pid_t>(peer.pid), region.fd, region.length));
   }
-  std::byte probe{};
-  const iovec mine{.iov_base = &probe, .iov_len = 1};
-  const iovec theirs{.iov_base = reinterpret_cast<void*>(region.address), .iov_len = 1};
-  if (region.length > 0 &&
-      ::process_vm_readv(static_cast<pid_t>(peer.pid), &mine, 1, &theirs, 1, 0) != 1) {
-    base::throw_error(
-        ErrorCode::unsupported,
-        {.operation = "reach a peer's memory",
-         .problem = "process_vm_readv is not permitted",
-         .origin = world_rank_,
-         .target = world_rank,
-         .system_errno = errno,
-         .hint = "allow ptrace between the ranks (container: --cap-add SYS_PTRACE), or "
-                 "use Window::allocate, which needs no such permission"});
-  }
+  if (region.length > 0 && may_copy()) try_to_copy(peer, region.address);
   return std::make_unique<UnmappedPeerMemory>(
       nullptr, RemoteAddress{region.address, ShmEndpoint::kPeerAddress});
+}
+
+/// Containers and security modules can forbid what is a plain system call elsewhere: then the
+/// agents copy.
+void ShmTransport::try_to_copy(const transport::Peer& peer, std::uint64_t address) {
+  std::byte probe{};
+  const iovec mine{.iov_base = &probe, .iov_len = 1};
+  const iovec theirs{.iov_base = reinterpret_cast<void*>(address), .iov_len = 1};
+  if (::process_vm_readv(static_cast<pid_t>(peer.pid), &mine, 1, &theirs, 1, 0) == 1) return;
+  if (errno != EPERM && errno != ENOSYS && errno != EACCES)
+    return;  // the first operation will tell
+  cross_memory_ = CrossMemory::forbidden;
+  base::log(base::LogLevel::info,
+            "process_vm_readv: {}: created windows are copied by their owners' agents; faster with "
+            "--cap-add SYS_PTRACE, or with Window::allocate",
+            base::errno_text(errno));
 }
 
 std::size_t ShmTransport::progress() {
@@ -179,30 +184,42 @@ std::size_t ShmTransport::progress() {
   return std::erase_if(expected_, [this](const Expected& answer) { return finish(answer); });
 }
 
+namespace {
+
+void settle(const ShmTransport::Expected& answer) {
+  answer.endpoint->answered();
+  if (answer.to != nullptr) answer.done->locally_done();
+  answer.done->remotely_done();
+}
+
+}  // namespace
+
 bool ShmTransport::finish(const Expected& answer) {
   const std::uint32_t state = answer.slot->state.load(std::memory_order_acquire);
   if (state == AgentSlot::ready) {
     const auto death =
         health_.deaths() == 0 ? std::nullopt : health_.find(answer.endpoint->peer().rank);
     if (!death) return false;
-    answer.endpoint->fail(
-        ErrorCode::peer_lost,
-        {.operation = "atomic", .problem = death->how, .hint = "see why that rank ended"},
-        *answer.done);
+    answer.endpoint->fail(ErrorCode::peer_lost,
+                          {.operation = "request of the target's agent",
+                           .problem = death->how,
+                           .hint = "see why that rank ended"},
+                          *answer.done);
+    settle(answer);
     return true;
   }
-  if (state == AgentSlot::done) *answer.result = answer.slot->result;
+  if (state == AgentSlot::done && answer.to != nullptr) {
+    std::memcpy(answer.to, answer.from, answer.bytes);
+  }
   answer.slot->state.store(AgentSlot::free, std::memory_order_release);
   if (state == AgentSlot::refused) {
     answer.endpoint->fail(ErrorCode::transport_failed,
-                          {.operation = "atomic",
-                           .problem = "the target's agent refused: the memory is no longer exposed",
+                          {.operation = "request of the target's agent",
+                           .problem = "refused: the memory is no longer exposed",
                            .hint = "the target has freed the window"},
                           *answer.done);
-    return true;
   }
-  answer.done->locally_done();
-  answer.done->remotely_done();
+  settle(answer);
   return true;
 }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/shared_segment.hpp"
-#include "transport/shm/atomics_agent.hpp"
+#include "transport/shm/agent.hpp"
 #include "transport/shm/peer_watch.hpp"
 #include "transport/shm/shm_endpoint.hpp"
 #include "transport/transport.hpp"
@@ -17,7 +17,12 @@ namespace oriel::shm {
 /// or by the owner's agent.
 class ShmTransport final : public transport::Transport {
  public:
-  ShmTransport(int world_rank, transport::PeerHealth& health);
+  /// Whether the kernel lets ranks copy from and to each other's memory. Found out at the first
+  /// attach, unless it is known.
+  enum class CrossMemory : bool { to_be_tried, forbidden };
+
+  ShmTransport(int world_rank, transport::PeerHealth& health,
+               CrossMemory cross_memory = CrossMemory::to_be_tried);
   ~ShmTransport() override;
 
   [[nodiscard]] std::string_view name() const noexcept override { return "shm"; }
@@ -41,12 +46,16 @@ class ShmTransport final : public transport::Transport {
   // For the endpoints:
   struct Expected {
     AgentSlot* slot;
-    std::uint64_t* result;
+    const std::byte* from;  ///< the answer, in the slot or its staging bytes
+    std::byte* to;  ///< where it is wanted; null: nowhere, and the origin was told that it is
+                    ///< locally complete
+    std::size_t bytes;
     ShmEndpoint* endpoint;
     transport::Completion* done;
   };
   [[nodiscard]] int world_rank() const noexcept { return world_rank_; }
   [[nodiscard]] bool has_room() const noexcept { return expected_.size() < expected_.capacity(); }
+  [[nodiscard]] bool may_copy() const noexcept { return cross_memory_ != CrossMemory::forbidden; }
   void expect(const Expected& answer) { expected_.push_back(answer); }
   void report_dead(int rank, const std::string& how) { health_.report_dead(rank, how); }
 
@@ -61,15 +70,17 @@ class ShmTransport final : public transport::Transport {
     return *reinterpret_cast<ControlBlock*>(segment_.bytes().data());
   }
   bool finish(const Expected& answer);
-  AtomicsAgent& agent();
+  void try_to_copy(const transport::Peer& peer, std::uint64_t address);
+  Agent& agent();
 
   int world_rank_;
   transport::PeerHealth& health_;
+  CrossMemory cross_memory_;
   base::SharedSegment segment_;
   std::vector<std::unique_ptr<Neighbour>> neighbours_;  // by world rank; null for other machines
   std::vector<Expected> expected_;  // answers of agents; never grows past its capacity
   std::unique_ptr<PeerWatch> watch_;
-  std::shared_ptr<AtomicsAgent> agent_;  // from the first memory exposed that cannot be mapped
+  std::shared_ptr<Agent> agent_;  // from the first memory exposed that cannot be mapped
 };
 
 }  // namespace oriel::shm

@@ -11,16 +11,17 @@
 
 namespace oriel::shm {
 
-/// Carries out atomics of peers on this process's own memory, where peers cannot map it: a thread
-/// that sleeps on a futex until a request comes, so that the application need not call anything. It
-/// uses CPU atomics, as this process does itself: one coherence domain.
-class AtomicsAgent {
+/// Carries out what peers ask for on this process's own memory, where they cannot map it: atomics
+/// always, copies where the kernel forbids process_vm_readv/writev. A thread that sleeps on a futex
+/// until a request comes, so that the application need not call anything. It uses CPU atomics, as
+/// this process does itself: one coherence domain.
+class Agent {
  public:
   /// @param ring_requester  wakes the process of a world rank; called by the agent's thread
-  AtomicsAgent(ControlBlock& block, std::function<void(int)> ring_requester);
-  ~AtomicsAgent();
-  AtomicsAgent(const AtomicsAgent&) = delete;
-  AtomicsAgent& operator=(const AtomicsAgent&) = delete;
+  Agent(ControlBlock& block, std::function<void(int)> ring_requester);
+  ~Agent();
+  Agent(const Agent&) = delete;
+  Agent& operator=(const Agent&) = delete;
 
   /// Requests outside the memory that is allowed at that time are refused. Threads: any. The same
   /// memory may be allowed several times.
@@ -30,7 +31,8 @@ class AtomicsAgent {
  private:
   void run();
   bool serve_ready_slots();
-  void serve(AgentSlot& slot);
+  void serve(std::size_t index);
+  [[nodiscard]] bool is_legal(const AgentSlot& slot) const;
   [[nodiscard]] bool stopping_or_asked() const noexcept;
 
   ControlBlock& block_;

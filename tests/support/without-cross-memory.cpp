@@ -1,5 +1,5 @@
-// without-cross-memory PROGRAM ARGS…: PROGRAM in a process where the kernel refuses process_vm_readv and process_vm_writev, as it does in
-// many containers.
+// without-cross-memory PROGRAM ARGS…: PROGRAM in a process where the kernel refuses
+// process_vm_readv and process_vm_writev, as it does in many containers.
 
 #include <linux/filter.h>
 #include <linux/seccomp.h>

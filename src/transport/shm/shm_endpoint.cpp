@@ -157,7 +157,8 @@ std::size_t ShmEndpoint::ask_for_copy(Direction direction, std::byte* mine, std:
 }
 
 PostResult ShmEndpoint::signal(std::uint64_t value, RemoteAddress word, Completion& /*done*/) {
-  if (asked_ != 0) return PostResult::no_credit;  // it must not overtake what the agent still has to do
+  if (asked_ != 0)
+    return PostResult::no_credit;  // it must not overtake what the agent still has to do
   word_at(word).store(value, std::memory_order_release);
   control_.doorbell.ring();
   return PostResult::posted;

@@ -70,7 +70,7 @@ class ShmEndpoint final : public transport::Endpoint {
 
   ShmTransport& transport_;
   const transport::Peer& peer_;
-  ControlBlock& control_;  // the peer's
+  ControlBlock& control_;    // the peer's
   std::uint32_t asked_ = 0;  // requests that the peer's agent has not answered
   std::optional<Error> failure_;
 };

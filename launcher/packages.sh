@@ -13,7 +13,7 @@ missing_packages() { # PACKAGE...: prints those that are not installed
   local package
   for package in "$@"; do
     # shellcheck disable=SC2016  # dpkg-query's own variable
-    dpkg-query -W -f '${Status}' "$package" 2> /dev/null | grep -q '^install ok installed' || echo "$package"
+    [[ $(dpkg-query -W -f '${Status}' "$package" 2> /dev/null) == 'install ok installed'* ]] || echo "$package"
   done
 }
 

@@ -5,6 +5,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/signals_blocked.hpp"
+
 namespace oriel::shm {
 namespace {
 
@@ -40,7 +42,10 @@ void carry_out(AgentSlot& slot, std::byte* staging) {
 }  // namespace
 
 Agent::Agent(ControlBlock& block, std::function<void(int)> ring_requester)
-    : block_(block), ring_requester_(std::move(ring_requester)), thread_([this] { run(); }) {}
+    : block_(block), ring_requester_(std::move(ring_requester)) {
+  const base::SignalsBlocked blocked;
+  thread_ = std::thread([this] { run(); });
+}
 
 Agent::~Agent() {
   stop_.store(true, std::memory_order_release);

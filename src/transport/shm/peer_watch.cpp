@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "base/log.hpp"
+#include "base/signals_blocked.hpp"
 #include "base/throw_error.hpp"
 
 namespace oriel::shm {
@@ -29,6 +30,7 @@ PeerWatch::PeerWatch(std::span<const transport::Peer* const> peers, transport::P
                 base::errno_text(errno));
     }
   }
+  const base::SignalsBlocked blocked;
   if (!watched_.empty()) thread_ = std::thread([this] { run(); });
 }
 

@@ -1,7 +1,6 @@
 #include "transport/verbs/connection_listener.hpp"
 
 #include <poll.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 #include <stop_token>
 #include <utility>
 
+#include "base/signals_blocked.hpp"
 #include "transport/verbs/peer_address.hpp"
 #include "transport/verbs/verbs_call.hpp"
 
@@ -18,22 +18,6 @@ namespace oriel::verbs {
 namespace {
 
 constexpr int kBacklog = 1024;
-
-/// Signals of the application are for its own threads.
-class SignalsBlocked {
- public:
-  SignalsBlocked() noexcept {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  SignalsBlocked(const SignalsBlocked&) = delete;
-  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
-  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_{};
-};
 
 std::optional<RejectReason> judge(const std::optional<Hello>& hello,
                                   const ListenerIdentity& identity) {
@@ -82,7 +66,7 @@ ConnectionListener::ConnectionListener(ListeningAddress& address, ibv_pd* pd,
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!wake_) throw_failed_call("eventfd", errno);
   check_call(rdma_listen(address_.id_.get(), kBacklog), "rdma_listen", identity_.where);
-  const SignalsBlocked blocked;
+  const base::SignalsBlocked blocked;
   agent_ = std::jthread([this](const std::stop_token& stop) { run(stop); });
 }
 

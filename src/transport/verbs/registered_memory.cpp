@@ -78,11 +78,11 @@ Error registration_error(int error, std::uint64_t bytes, const LockingRights& ri
 
 MrHandle register_memory(ibv_pd* pd, std::span<std::byte> memory, Access access,
                          std::string_view operation) {
+  constexpr int kLocal = IBV_ACCESS_LOCAL_WRITE;
   constexpr int kPeers = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
                          IBV_ACCESS_REMOTE_ATOMIC;
-  MrHandle mr(access == Access::peers
-                  ? ibv_reg_mr(pd, memory.data(), memory.size(), kPeers)
-                  : ibv_reg_mr(pd, memory.data(), memory.size(), IBV_ACCESS_LOCAL_WRITE));
+  MrHandle mr(access == Access::peers ? ibv_reg_mr(pd, memory.data(), memory.size(), kPeers)
+                                      : ibv_reg_mr(pd, memory.data(), memory.size(), kLocal));
   if (mr == nullptr) {
     throw registration_error(errno, memory.size(), locking_rights(),
                              fmt::format("{}: ibv_reg_mr", operation));

@@ -4,6 +4,7 @@
 #include <hwloc.h>
 
 #include <cerrno>
+#include <mutex>
 #include <new>
 #include <set>
 #include <stdexcept>
@@ -83,6 +84,9 @@ Topology Topology::load(Handle handle, std::string_view origin, std::optional<Cp
 }
 
 Topology Topology::discover() {
+  // hwloc looks at devices through libudev, which is not made for two threads at a time.
+  static std::mutex one_at_a_time;
+  const std::scoped_lock lock(one_at_a_time);
   Handle handle = make_handle();
   // Only matters for HWLOC_XMLFILE with HWLOC_THISSYSTEM=1: then the cgroup must still be obeyed.
   hwloc_topology_set_flags(handle.get(), HWLOC_TOPOLOGY_FLAG_THISSYSTEM_ALLOWED_RESOURCES);

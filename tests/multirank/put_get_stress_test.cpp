@@ -1,7 +1,6 @@
 // Random puts and gets of all ranks at once, checked against a copy that is kept serially.
 
 #include <array>
-#include <cstring>
 #include <random>
 #include <span>
 #include <vector>
@@ -18,7 +17,7 @@ class Oracle {
  public:
   Oracle() : pieces_(static_cast<std::size_t>(ranks()), std::vector<std::byte>(kPiece)) {}
   void put(std::span<const std::byte> bytes, int target, std::size_t at) {
-    std::memcpy(piece(target).data() + at, bytes.data(), bytes.size());
+    std::ranges::copy(bytes, piece(target).begin() + static_cast<std::ptrdiff_t>(at));
   }
   [[nodiscard]] std::vector<std::byte>& piece(int target) {
     return pieces_[static_cast<std::size_t>(target)];

@@ -1,9 +1,8 @@
 // The bytes of put and get: which target, which path, in which pieces.
 
-#include <cstring>
-
 #include <fmt/format.h>
 
+#include "base/shared_bytes.hpp"
 #include "base/throw_error.hpp"
 #include "sync/flush.hpp"
 #include "window/window_state.hpp"
@@ -91,8 +90,7 @@ void WindowState::start_get(Target& from, std::byte* destination, std::size_t by
 void WindowState::put(const std::byte* source, std::size_t bytes, Rank target, std::size_t offset) {
   Target& to = checked_target("put", target, offset, bytes);
   if (to.mapped != nullptr) {
-    if (bytes != 0) std::memmove(to.mapped + offset, source, bytes);
-    return;
+    return base::store_bytes(to.mapped + offset, source, bytes);
   }
   start_put(to, source, bytes, offset, pending(to));
 }
@@ -100,8 +98,7 @@ void WindowState::put(const std::byte* source, std::size_t bytes, Rank target, s
 void WindowState::get(std::byte* destination, std::size_t bytes, Rank target, std::size_t offset) {
   Target& from = checked_target("get", target, offset, bytes);
   if (from.mapped != nullptr) {
-    if (bytes != 0) std::memmove(destination, from.mapped + offset, bytes);
-    return;
+    return base::load_bytes(destination, from.mapped + offset, bytes);
   }
   start_get(from, destination, bytes, offset, pending(from));
 }
@@ -110,8 +107,7 @@ void WindowState::get_now(std::byte* destination, std::size_t bytes, Rank target
                           std::size_t offset) {
   Target& from = checked_target("get", target, offset, bytes);
   if (from.mapped != nullptr) {
-    if (bytes != 0) std::memmove(destination, from.mapped + offset, bytes);
-    return;
+    return base::load_bytes(destination, from.mapped + offset, bytes);
   }
   transport::Completion done;
   start_get(from, destination, bytes, offset, done);

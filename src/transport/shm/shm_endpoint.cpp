@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "base/shared_bytes.hpp"
 #include "base/throw_error.hpp"
 #include "transport/shm/shm_transport.hpp"
 
@@ -32,7 +33,7 @@ std::atomic_ref<std::uint64_t> word_at(RemoteAddress mapped) noexcept {
 std::size_t ShmEndpoint::put(const std::byte* source, std::size_t bytes, RemoteAddress target,
                              Completion& done) {
   if (target.key == kMapped) {
-    std::memcpy(reinterpret_cast<void*>(target.address), source, bytes);
+    base::store_bytes(reinterpret_cast<std::byte*>(target.address), source, bytes);
     return bytes;
   }
   return copy(Direction::write, const_cast<std::byte*>(source), bytes, target,
@@ -42,7 +43,7 @@ std::size_t ShmEndpoint::put(const std::byte* source, std::size_t bytes, RemoteA
 std::size_t ShmEndpoint::get(std::byte* destination, std::size_t bytes, RemoteAddress target,
                              Completion& done) {
   if (target.key == kMapped) {
-    std::memcpy(destination, reinterpret_cast<const void*>(target.address), bytes);
+    base::load_bytes(destination, reinterpret_cast<const std::byte*>(target.address), bytes);
     return bytes;
   }
   return copy(Direction::read, destination, bytes, target, done);

@@ -11,11 +11,6 @@ namespace oriel::base {
 namespace detail {
 
 template <class Word>
-[[nodiscard]] bool is_aligned_for(const std::byte* address) noexcept {
-  return std::bit_cast<std::uintptr_t>(address) % sizeof(Word) == 0;
-}
-
-template <class Word>
 void store_word(std::byte* shared, const std::byte* from) noexcept {
   Word word;
   std::memcpy(&word, from, sizeof word);
@@ -29,6 +24,29 @@ void load_word(std::byte* to, const std::byte* shared) noexcept {
   std::memcpy(to, &word, sizeof word);
 }
 
+/// Calls copy(Word{}) with the type of the naturally aligned word that `shared` is; false if it is
+/// none.
+template <class Copy>
+bool copy_as_word(const std::byte* shared, std::size_t bytes, Copy copy) noexcept {
+  const auto as = [&](auto word) {
+    const bool aligned = std::bit_cast<std::uintptr_t>(shared) % sizeof word == 0;
+    if (aligned) copy(word);
+    return aligned;
+  };
+  switch (bytes) {
+    case 1:
+      return as(std::uint8_t{});
+    case 2:
+      return as(std::uint16_t{});
+    case 4:
+      return as(std::uint32_t{});
+    case 8:
+      return as(std::uint64_t{});
+    default:
+      return false;
+  }
+}
+
 }  // namespace detail
 
 /// Copies into memory that others look at meanwhile. A naturally aligned word of 1, 2, 4 or 8 bytes
@@ -36,47 +54,15 @@ void load_word(std::byte* to, const std::byte* shared) noexcept {
 /// sees half of it, nor sees it before what it announces. More bytes are a plain copy; the ranges
 /// may overlap.
 inline void store_bytes(std::byte* shared, const std::byte* from, std::size_t bytes) noexcept {
-  using namespace detail;
-  switch (bytes) {
-    case 0:
-      return;
-    case 1:
-      return store_word<std::uint8_t>(shared, from);
-    case 2:
-      if (is_aligned_for<std::uint16_t>(shared)) return store_word<std::uint16_t>(shared, from);
-      break;
-    case 4:
-      if (is_aligned_for<std::uint32_t>(shared)) return store_word<std::uint32_t>(shared, from);
-      break;
-    case 8:
-      if (is_aligned_for<std::uint64_t>(shared)) return store_word<std::uint64_t>(shared, from);
-      break;
-    default:
-      break;
-  }
+  const auto store = [&](auto word) { detail::store_word<decltype(word)>(shared, from); };
+  if (detail::copy_as_word(shared, bytes, store) || bytes == 0) return;
   std::memmove(shared, from, bytes);
 }
 
 /// The counterpart: copies out of memory that others write to meanwhile.
 inline void load_bytes(std::byte* to, const std::byte* shared, std::size_t bytes) noexcept {
-  using namespace detail;
-  switch (bytes) {
-    case 0:
-      return;
-    case 1:
-      return load_word<std::uint8_t>(to, shared);
-    case 2:
-      if (is_aligned_for<std::uint16_t>(shared)) return load_word<std::uint16_t>(to, shared);
-      break;
-    case 4:
-      if (is_aligned_for<std::uint32_t>(shared)) return load_word<std::uint32_t>(to, shared);
-      break;
-    case 8:
-      if (is_aligned_for<std::uint64_t>(shared)) return load_word<std::uint64_t>(to, shared);
-      break;
-    default:
-      break;
-  }
+  const auto load = [&](auto word) { detail::load_word<decltype(word)>(to, shared); };
+  if (detail::copy_as_word(shared, bytes, load) || bytes == 0) return;
   std::memmove(to, shared, bytes);
 }
 

@@ -1,5 +1,6 @@
 // Random puts and gets of all ranks at once, checked against a copy that is kept serially.
 
+#include <algorithm>
 #include <array>
 #include <random>
 #include <span>

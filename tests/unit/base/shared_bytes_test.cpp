@@ -3,7 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <thread>
 
 namespace oriel::base {

@@ -21,8 +21,9 @@ enum class ErrorCode : int {
   invalid_argument = 1,  ///< an argument that no state of the job could make right
   out_of_range,          ///< offset or length past the target's size
   invalid_rank,          ///< rank outside the team
-  misaligned,            ///< an atomic on an address that is not a multiple of 8
+  misaligned,            ///< an atomic on an address that is not a multiple of its element's size
   window_freed,          ///< a call on a freed or moved-from window, team or buffer
+  request_ended,         ///< a wait for a request that has ended already
   invalid_option,        ///< an ORIEL_* variable or launcher option with an unknown name or value
   version_mismatch,      ///< ranks of one job run different versions of Oriel
   option_mismatch,       ///< ranks of one job were given different options
@@ -34,6 +35,7 @@ enum class ErrorCode : int {
   peer_lost,             ///< a peer died or can no longer be reached
   transport_failed,      ///< the device reported a failed operation
   peer_failed,           ///< another rank threw in a collective call; details name it
+  wrong_epoch,           ///< a synchronisation call that does not fit the epoch the window is in
   unsupported,           ///< not available here, with the reason
   internal,              ///< a broken invariant of Oriel: please report
 };

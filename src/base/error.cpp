@@ -23,6 +23,8 @@ class Category final : public std::error_category {
         return "misaligned";
       case ErrorCode::window_freed:
         return "already freed";
+      case ErrorCode::request_ended:
+        return "request ended";
       case ErrorCode::invalid_option:
         return "invalid option";
       case ErrorCode::version_mismatch:
@@ -45,6 +47,8 @@ class Category final : public std::error_category {
         return "transport failed";
       case ErrorCode::peer_failed:
         return "failed on another rank";
+      case ErrorCode::wrong_epoch:
+        return "wrong epoch";
       case ErrorCode::unsupported:
         return "unsupported";
       case ErrorCode::internal:

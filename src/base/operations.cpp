@@ -1,0 +1,82 @@
+#include <oriel/operations.hpp>
+
+#include <array>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "base/throw_error.hpp"
+
+namespace oriel {
+namespace {
+
+struct KindFacts {
+  std::string_view name;
+  std::uint32_t bytes;  // 0: any
+};
+
+// By ElementKind. Bytes of pairs are those of the C++ type, padding included.
+constexpr std::array<KindFacts, 23> kKinds = {{
+    {"opaque", 0},
+    {"signed8", 1},
+    {"signed16", 2},
+    {"signed32", 4},
+    {"signed64", 8},
+    {"unsigned8", 1},
+    {"unsigned16", 2},
+    {"unsigned32", 4},
+    {"unsigned64", 8},
+    {"float32", 4},
+    {"float64", 8},
+    {"complex32x2", 8},
+    {"complex64x2", 16},
+    {"signed16_index32", sizeof(ValueIndex<std::int16_t, std::int32_t>)},
+    {"signed32_index32", sizeof(ValueIndex<std::int32_t, std::int32_t>)},
+    {"signed64_index32", sizeof(ValueIndex<std::int64_t, std::int32_t>)},
+    {"float32_index32", sizeof(ValueIndex<float, std::int32_t>)},
+    {"float64_index32", sizeof(ValueIndex<double, std::int32_t>)},
+    {"signed16_index64", sizeof(ValueIndex<std::int16_t, std::int64_t>)},
+    {"signed32_index64", sizeof(ValueIndex<std::int32_t, std::int64_t>)},
+    {"signed64_index64", sizeof(ValueIndex<std::int64_t, std::int64_t>)},
+    {"float32_index64", sizeof(ValueIndex<float, std::int64_t>)},
+    {"float64_index64", sizeof(ValueIndex<double, std::int64_t>)},
+}};
+
+constexpr std::array<std::string_view, 14> kCodes = {"sum",     "prod",  "min",    "max",   "band",
+                                                     "bor",     "bxor",  "land",   "lor",   "lxor",
+                                                     "replace", "no_op", "minloc", "maxloc"};
+
+}  // namespace
+
+std::string_view to_string(OpCode code) noexcept {
+  const auto index = static_cast<std::size_t>(code);
+  return index < kCodes.size() ? kCodes[index] : "unknown";
+}
+
+std::string_view to_string(ElementKind kind) noexcept {
+  const auto index = static_cast<std::size_t>(kind);
+  return index < kKinds.size() ? kKinds[index].name : "unknown";
+}
+
+void check_supported(std::string_view operation, ElementType type, OpCode code) {
+  const auto index = static_cast<std::size_t>(type.kind);
+  const std::uint32_t bytes = index < kKinds.size() ? kKinds[index].bytes : 0;
+  if (index >= kKinds.size() || type.bytes == 0 || (bytes != 0 && type.bytes != bytes)) {
+    base::throw_error(ErrorCode::invalid_argument,
+                      {.operation = std::string(operation),
+                       .problem = fmt::format("no element of kind {} ({}) has {} bytes",
+                                              to_string(type.kind), index, type.bytes),
+                       .hint = "element_type<T>() makes the ElementType of a type"});
+  }
+  if (has_meaning(type.kind, code)) return;
+  base::throw_error(
+      ErrorCode::unsupported,
+      {.operation = std::string(operation),
+       .problem = fmt::format("{} has no meaning for elements of kind {}", to_string(code),
+                              to_string(type.kind)),
+       .hint =
+           "sum, prod: numbers; min, max: integers, floating point; bitwise, logical: integers; "
+           "minloc, maxloc: ValueIndex; replace, no_op: any"});
+}
+
+}  // namespace oriel

@@ -1,0 +1,11 @@
+// A floating-point number has no bits to combine.
+// must say: Accumulable
+#include <oriel/operations.hpp>
+
+template <class T, class Op>
+requires oriel::Accumulable<T, Op>
+void accumulate(const T& value, Op op);
+
+void use() {
+  accumulate(1.0, oriel::op::band);
+}

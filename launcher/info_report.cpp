@@ -36,7 +36,7 @@ FabricVerdict verdict_between_machines(base::Fabric fabric, const RdmaFacts& rdm
 
 InfoReport collect_info() {
   const auto topology = topology::Topology::discover();
-  const std::vector<std::string> environment = environment_lines();
+  const std::vector<std::string> environment = base::environment_lines();
   InfoReport report{.version = ORIEL_VERSION_STRING,
                     .host = host_name(),
                     .machine = topology.describe(),

@@ -63,14 +63,6 @@ std::string host_name() {
   return name.data();
 }
 
-std::vector<std::string> environment_lines() {
-  std::vector<std::string> lines;
-  for (char** line = environ; line != nullptr && *line != nullptr; ++line) {
-    lines.emplace_back(*line);
-  }
-  return lines;
-}
-
 ProgramState program_state(const std::string& name, const std::string& path) {
   if (name.find('/') != std::string::npos) return file_state(name);
   std::istringstream folders(path);
@@ -86,7 +78,7 @@ MachineFacts collect_facts(const topology::Topology& topology, const JobRequest&
   const auto in_path = [&](const char* name) {
     return program_state(name, path) == ProgramState::ready;
   };
-  const std::vector<std::string> environment = environment_lines();
+  const std::vector<std::string> environment = base::environment_lines();
   return {.host_name = host_name(),
           .is_root = ::geteuid() == 0,
           .usable_cores = static_cast<unsigned>(topology.usable_cores().size()),

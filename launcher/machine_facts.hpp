@@ -14,9 +14,6 @@ namespace oriel::launcher {
 
 [[nodiscard]] std::string host_name();
 
-/// This process's environment as NAME=VALUE lines.
-[[nodiscard]] std::vector<std::string> environment_lines();
-
 /// What would happen on executing `name`, looked up in `path` (a list like PATH) if it has no
 /// slash.
 [[nodiscard]] ProgramState program_state(const std::string& name, const std::string& path);

@@ -26,6 +26,7 @@ constexpr int kStatusBadInput = 2;
 Problem make_problem(const Options& options, int ranks) {
   Problem problem;
   problem.steps = options.steps;
+  problem.sync = options.sync;
   if (!options.init) {
     problem.extent = {options.nx.value_or(kDefaultSide), options.ny.value_or(kDefaultSide)};
     problem.initial = eigenmode(problem.extent);
@@ -40,7 +41,7 @@ Problem make_problem(const Options& options, int ranks) {
 }
 
 Summary summarise(const oriel::Team& world, const Problem& problem, StepTimes times) {
-  Summary summary{problem.extent, problem.grid, {}, std::move(times)};
+  Summary summary{problem.extent, problem.grid, problem.sync, {}, std::move(times)};
   for (int rank = 0; rank < world.size(); ++rank) {
     if (rank != world.rank()) summary.peer_fabrics.emplace_back(world.fabric(oriel::Rank{rank}));
   }
@@ -68,11 +69,10 @@ std::string judge(const Options& options, const Problem& problem, const Field& r
   return trouble;
 }
 
-int simulate(const oriel::Runtime& job, const Options& options, const Problem& problem) {
-  const oriel::Team& world = job.world();
+int simulate(const oriel::Team& world, const Options& options, const Problem& problem) {
   const bool talks = world.rank() == 0 && !options.quiet;
 
-  Simulation simulation(job, problem);
+  Simulation simulation(world, problem);
   StepTimes times = [&] {
     ProgressBar bar(talks && output_is_terminal(), problem.steps);
     return simulation.run([&](std::size_t done) { bar.update(done); });
@@ -86,8 +86,7 @@ int simulate(const oriel::Runtime& job, const Options& options, const Problem& p
   return all_well(world, trouble) ? kStatusDone : kStatusFailed;
 }
 
-int run(const oriel::Runtime& job, int argc, char** argv) {
-  const oriel::Team& world = job.world();
+int run(const oriel::Team& world, int argc, char** argv) {
   Options options;
   Problem problem;
   std::string trouble;
@@ -105,7 +104,7 @@ int run(const oriel::Runtime& job, int argc, char** argv) {
   }
   // A file may be missing on one machine only: all ranks learn of it here, and end together.
   if (!all_well(world, trouble)) return kStatusBadInput;
-  return simulate(job, options, problem);
+  return simulate(world, options, problem);
 }
 
 }  // namespace
@@ -114,5 +113,5 @@ int run(const oriel::Runtime& job, int argc, char** argv) {
 int main(int argc, char** argv) {
   stencil::end_process_on_exception();
   oriel::Runtime job(argc, argv);
-  return stencil::run(job, argc, argv);
+  return stencil::run(job.world(), argc, argv);
 }

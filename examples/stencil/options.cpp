@@ -30,6 +30,7 @@ std::string one_line(std::string text) {
 std::variant<Options, Help> parse_options(int argc, const char* const* argv) {
   Options options;
   std::string grid = "auto";
+  std::string sync{to_string(options.sync)};
   CLI::App app(kDescription, "stencil");
   app.footer(kExample);
   // The ranges need no place in the help: nobody will miss a million and one cells.
@@ -46,6 +47,8 @@ std::variant<Options, Help> parse_options(int argc, const char* const* argv) {
       ->check(count);
   app.add_option("--grid", grid, "ranks across x down, as 4x2 (default: auto, the smallest halo)")
       ->type_name("PxQ|auto");
+  app.add_option("--sync", sync, "how neighbours learn that edges have arrived (default: fence)")
+      ->type_name("fence|pscw|notify|lock");
   app.add_option("--init", options.init,
                  "start from this PNG or PGM picture, white is hot (default: a sine hill)")
       ->type_name("FILE");
@@ -62,6 +65,7 @@ std::variant<Options, Help> parse_options(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     throw InputError(fmt::format("{} (see --help)", one_line(error.what())));
   }
+  options.sync = parse_sync(sync);
   if (grid != "auto") options.grid = parse_rank_grid(grid);
   return options;
 }

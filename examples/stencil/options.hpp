@@ -7,6 +7,7 @@
 #include <variant>
 
 #include "stencil/rank_grid.hpp"
+#include "stencil/sync.hpp"
 
 namespace stencil {
 
@@ -17,6 +18,7 @@ struct Options {
   std::optional<RankGrid> grid;      ///< empty: automatic
   std::optional<std::string> init;   ///< empty: the eigenmode
   std::optional<std::string> image;  ///< empty: none
+  Sync sync = Sync::fence;
   bool check = false;
   bool quiet = false;
 };

@@ -55,8 +55,8 @@ inline constexpr std::array kSides{Side::west, Side::east, Side::north, Side::so
 [[nodiscard]] std::size_t halo_cells(const RankGrid& grid, const Extent& extent) noexcept;
 
 /// The grid of exactly `ranks` ranks without empty blocks that has the fewest halo cells; among
-/// equals the one with fewer columns, because rows need no packing. Throws InputError if every grid
-/// would have empty blocks.
+/// equals the one with fewer columns, because a row travels in one piece. Throws InputError if
+/// every grid would have empty blocks.
 [[nodiscard]] RankGrid choose_rank_grid(int ranks, const Extent& extent);
 
 /// Throws InputError unless `grid` has `ranks` places and none of them is empty.

@@ -113,6 +113,7 @@ std::string format_summary(const Summary& summary) {
   line("ranks", fmt::format("{} ({} x {})", summary.grid.columns * summary.grid.rows,
                             summary.grid.columns, summary.grid.rows));
   line("fabric", summarise_fabrics(summary.peer_fabrics));
+  line("sync", std::string(to_string(summary.sync)));
   line("time per step",
        fmt::format("{} median; mean: exchange {}, compute {}", format_seconds(times.median()),
                    format_seconds(exchange), format_seconds(compute)));

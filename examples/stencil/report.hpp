@@ -7,6 +7,7 @@
 
 #include "stencil/rank_grid.hpp"
 #include "stencil/step_times.hpp"
+#include "stencil/sync.hpp"
 
 namespace stencil {
 
@@ -34,6 +35,7 @@ class ProgressBar {
 struct Summary {
   Extent extent;
   RankGrid grid;
+  Sync sync = Sync::fence;
   std::vector<std::string> peer_fabrics;  ///< of every rank but this one
   StepTimes times;                        ///< as this rank saw them
 };

@@ -21,7 +21,7 @@ struct Communicator;
 ///
 /// With mpirun, the ranks of the job meet through MPI once and exchange addresses; without it, the
 /// job is one rank. Options come from ORIEL_* variables (README, "Environment variables"). Destroy
-/// windows before the runtime.
+/// requests, lock guards and buffers before the runtime.
 class ORIEL_API Runtime {
  public:
   /// Collective over the job: starts MPI if nobody has (and then also finalises it), and meets the
@@ -40,8 +40,9 @@ class ORIEL_API Runtime {
   /// For tests and other launchers: a runtime on ready-made state.
   explicit Runtime(std::unique_ptr<runtime::RuntimeState> state) noexcept;
 
-  /// Collective. Waits for the other ranks unless one has died, then releases everything; logs
-  /// errors, never throws.
+  /// Collective. Frees the windows that are still alive, in the order of their creation: calls on
+  /// them throw window_freed afterwards. Waits for the other ranks unless one has died, then
+  /// releases everything; logs errors, never throws.
   ~Runtime();
   Runtime(Runtime&&) noexcept;
   Runtime& operator=(Runtime&&) noexcept;

@@ -5,36 +5,31 @@
 ///     win.put(std::span{row}, right, 0);                      // my row into right's window
 ///     win.fence();                                            // everyone's puts are there
 ///
-/// A window is open from creation to free: operations are legal at any time; flush, fence and the
-/// blocking forms order and complete them. *Locally complete*: the origin's buffer may be reused
-/// (for a get: the data is there). *Remotely complete*: the bytes are in the target's memory, and
-/// every later access by anyone sees them.
+/// A window is open from creation to free: operations are legal at any time; flush, fence, unlock,
+/// complete and the blocking forms order and complete them. *Locally complete*: the origin's buffer
+/// may be reused (for a get: the data is there). *Remotely complete*: the bytes are in the target's
+/// memory, and every later access by anyone sees them.
 ///
 /// Errors of every operation: out_of_range (past the *target's* size), invalid_rank, misaligned
 /// (atomics), window_freed; thrown at the call, which then has done nothing. A failed transfer or a
 /// dead peer throws peer_lost or transport_failed at the next synchronisation with that peer.
+/// Threads, of everything but creation and the collective calls: any. Over verbs, threads other
+/// than the one that started the runtime put and get by connections of their own (ORIEL_LANES).
 
 #include <bit>
-#include <concepts>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <type_traits>
+#include <utility>
 
 #include <oriel/window_bytes.hpp>
 
 namespace oriel {
 
-/// Types that 64-bit fetch_add adds: integers of 8 bytes.
+/// What flush, fence, lock, post/start/complete/wait and notifications do stands in WindowBytes.
 template <class T>
-concept FetchAddable = std::integral<T> && sizeof(T) == 8;
-
-/// Types that 64-bit compare_and_swap compares, bit by bit: 8 bytes, trivially copyable (double
-/// included: -0.0 differs from 0.0).
-template <class T>
-concept Swappable = std::is_trivially_copyable_v<T> && sizeof(T) == 8;
-
-template <class T>
-class Window {
+class Window : private WindowBytes {
   static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>,
                 "a window's elements travel as bytes: T must be trivially copyable and not const");
 
@@ -46,10 +41,11 @@ class Window {
   /// Completion: on return the window is usable from every rank to every rank.
   /// @param count  elements in this rank's part; may differ from rank to rank and be 0
   /// Errors: out_of_memory, locked_memory_limit, registration_failed on the rank concerned;
-  /// peer_failed on all others. Threads: one-at-a-time per team. Cost: two allgathers and a mapping
-  /// per peer on the node.
-  [[nodiscard]] static Window allocate(const Team& team, std::size_t count) {
-    return Window(WindowBytes::allocate(team, window::saturated_bytes(count, sizeof(T))));
+  /// peer_failed on all others; option_mismatch. Threads: one-at-a-time per team. Cost: two
+  /// allgathers and a mapping per peer on the node.
+  [[nodiscard]] static Window allocate(const Team& team, std::size_t count,
+                                       const WindowOptions& options = {}) {
+    return WindowBytes::allocate(team, window::saturated_bytes(count, sizeof(T)), options);
   }
 
   /// Collective: creates a window over memory of the program's own, which stays the program's and
@@ -58,124 +54,346 @@ class Window {
   /// the target that sleeps until one comes.
   ///
   /// Errors: as allocate(), and invalid_argument when the memory is not mapped or not writable.
-  [[nodiscard]] static Window create(const Team& team, std::span<T> memory) {
-    return Window(WindowBytes::create(team, std::as_writable_bytes(memory)));
+  [[nodiscard]] static Window create(const Team& team, std::span<T> memory,
+                                     const WindowOptions& options = {}) {
+    return WindowBytes::create(team, std::as_writable_bytes(memory), options);
   }
 
-  /// Collective: completes this rank's operations, waits for all ranks, releases everything
-  /// [MPI_Win_free]. Afterwards every call throws window_freed. The destructor does the same, but
-  /// logs errors instead of throwing them; if a peer is lost, neither waits for it.
-  void free() { bytes_.free(); }
+  /// Collective: like allocate(), over a team whose ranks share a machine (Runtime::node()), and
+  /// every part can be loaded from and stored to by all of them [MPI_Win_allocate_shared]. Parts
+  /// follow each other without gaps unless WindowOptions::contiguous says otherwise. Always by
+  /// shared memory, whatever ORIEL_FABRIC says.
+  ///
+  /// Errors: as allocate(), and unsupported when the ranks do not share a machine.
+  [[nodiscard]] static Window allocate_shared(const Team& team, std::size_t count,
+                                              const WindowOptions& options = {}) {
+    return WindowBytes::allocate_shared(team, window::saturated_bytes(count, sizeof(T)), options);
+  }
+
+  /// Collective: a window without memory, to which each rank attaches its own by attach()
+  /// [MPI_Win_create_dynamic]. Offsets in operations are what the target's attach() returned, plus
+  /// elements.
+  [[nodiscard]] static Window dynamic(const Team& team, const WindowOptions& options = {}) requires(
+      std::has_single_bit(sizeof(T))) {
+    return WindowBytes::dynamic(team, options);
+  }
+
+  /// Adds memory of the program's own to this rank's part of a dynamic window, until detach() or
+  /// free [MPI_Win_attach]. Not collective.
+  ///
+  /// Completion: on return peers may use it, once they know the offset.
+  /// @return the offset of its first element for all ranks: its address, counted in elements
+  /// Errors: invalid_argument (overlaps attached memory, not mapped, not a dynamic window),
+  /// misaligned (not at a multiple of sizeof(T)), out_of_memory (too many regions),
+  /// registration_failed. Threads: any. Cost: no message; registers memory with the device.
+  std::size_t attach(std::span<T> memory) {
+    return WindowBytes::attach(std::as_writable_bytes(memory), sizeof(T)) / sizeof(T);
+  }
+  /// Takes memory away that attach() added, as a whole [MPI_Win_detach]. Whoever uses it later gets
+  /// out_of_range; operations under way are the program's to end before.
+  /// Errors: invalid_argument (never attached so). Threads: any. Cost: no message.
+  void detach(std::span<T> memory) { WindowBytes::detach(std::as_writable_bytes(memory)); }
 
   /// This rank's own part. Plain access is legal whenever no unfinished operation touches the same
-  /// bytes. Threads: any. Cost: none.
-  [[nodiscard]] std::span<T> local() const {
-    const auto bytes = bytes_.local();
-    return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
+  /// bytes. Empty for dynamic windows. Threads: any. Cost: none.
+  [[nodiscard]] std::span<T> local() const { return typed(WindowBytes::local()); }
+
+  /// The part of `target` in this rank's own address space, for plain loads and stores
+  /// [MPI_Win_shared_query]. What others store is seen after sync() and a synchronisation of the
+  /// program's own.
+  /// Errors: invalid_rank, unsupported (not a shared window, nor mapped here). Threads: any. Cost:
+  /// none.
+  [[nodiscard]] std::span<T> shared_span(Rank target) const {
+    return typed(WindowBytes::shared_span(target));
   }
 
   /// Elements in the part of `target`. Errors: invalid_rank. Threads: any. Cost: none.
-  [[nodiscard]] std::size_t size(Rank target) const {
-    return bytes_.size_bytes(target) / sizeof(T);
-  }
+  [[nodiscard]] std::size_t size(Rank target) const { return size_bytes(target) / sizeof(T); }
 
-  [[nodiscard]] const Team& team() const { return bytes_.team(); }
+  using WindowBytes::coherence;
+  using WindowBytes::describe;
+  using WindowBytes::free;
+  using WindowBytes::kind;
+  using WindowBytes::options;
+  using WindowBytes::team;
 
-  /// Who carries out atomics here; describe() adds why. Threads: any. Cost: none.
-  [[nodiscard]] CoherenceDomain coherence() const { return bytes_.coherence(); }
-
-  /// A readable account: kind, sizes, coherence domain and reason, path to every peer. Threads:
-  /// any.
-  [[nodiscard]] std::string describe() const { return bytes_.describe(); }
+  // ---- put and get
 
   /// Starts writing `values` to the target's part [MPI_Put].
   ///
-  /// Completion: `values` may be reused after flush_local(); the target sees them after flush() or
-  /// fence().
+  /// Completion: `values` may be reused after flush_local(); the target sees them after flush(),
+  /// fence(), unlock() or complete(). So they must live until then: temporaries do not compile. A
+  /// single aligned element of 1, 2, 4 or 8 bytes is never seen half-written on one machine. No
+  /// size is too large.
   /// @param offset  first element written, in elements
-  /// Threads: one-at-a-time per runtime. Cost: no message of its own is waited for, but may wait
-  /// for queue room.
+  /// Threads: any. Cost: no message of its own is waited for, but may wait for queue room.
   void put(std::span<const T> values, Rank target, std::size_t offset) {
-    bytes_.put(values.data(), values.size_bytes(), target, offset_bytes("put", offset));
+    WindowBytes::put(values.data(), values.size_bytes(), at("put", target, offset));
   }
   /// The same for one element, which is copied: reusable at once.
   void put(const T& value, Rank target, std::size_t offset) {
-    bytes_.put(&value, sizeof(T), target, offset_bytes("put", offset));
-    bytes_.flush_local(target);
+    WindowBytes::put(&value, sizeof(T), at("put", target, offset));
+    flush_local(target);
   }
+  /// The same for data that is not contiguous: elements of `values` named by `from`, to those named
+  /// by `to` from `offset` on, in their order.
+  /// Errors: also invalid_argument, if the layouts do not name equally many.
+  void put(std::span<const T> values, const Layout& from, Rank target, std::size_t offset,
+           const Layout& to) {
+    window::check_origin("put", from, values.size());
+    WindowBytes::put(values.data(), from, at("put", target, offset), to, sizeof(T));
+  }
+  template <window::Temporary<T> Values, class... Rest>
+  void put(Values&& values, Rest&&... rest) = delete;
 
   /// Starts reading from the target's part into `destination` [MPI_Get].
   ///
   /// Completion: the data is there after flush_local() or flush(). Threads, Cost: as put().
   void get(std::span<T> destination, Rank target, std::size_t offset) {
-    bytes_.get(destination.data(), destination.size_bytes(), target, offset_bytes("get", offset));
+    WindowBytes::get(destination.data(), destination.size_bytes(), at("get", target, offset));
+  }
+  void get(std::span<T> destination, const Layout& to, Rank target, std::size_t offset,
+           const Layout& from) {
+    window::check_origin("get", to, destination.size());
+    WindowBytes::get(destination.data(), to, at("get", target, offset), from, sizeof(T));
   }
   /// Reads one element and waits for it.
   [[nodiscard]] T get(Rank target, std::size_t offset) {
     alignas(T) std::byte raw[sizeof(T)];
-    bytes_.get_now(raw, sizeof(T), target, offset_bytes("get", offset));
+    get_now(raw, sizeof(T), at("get", target, offset));
     return std::bit_cast<T>(raw);
   }
 
-  /// Atomically adds `operand` to the element and returns its old value [MPI_Fetch_and_op,
-  /// MPI_SUM].
-  ///
-  /// Atomic with every other atomic of any rank on this window, this rank's own included (not with
-  /// plain stores). Wraps around. Completion: on return, remotely. Threads: one-at-a-time per
-  /// runtime. Cost: one round trip.
-  T fetch_add(T operand, Rank target, std::size_t offset) requires FetchAddable<T> {
-    return std::bit_cast<T>(bytes_.fetch_add_now(std::bit_cast<std::uint64_t>(operand), target,
-                                                 offset_bytes("fetch_add", offset)));
+  /// put() and get() with a completion of their own [MPI_Rput, MPI_Rget].
+  [[nodiscard]] Request rput(std::span<const T> values, Rank target, std::size_t offset) {
+    return WindowBytes::rput(values.data(), values.size_bytes(), at("rput", target, offset));
   }
-  /// Starts the same; `result` holds the old value after flush_local() or flush().
-  void fetch_add(T operand, T& result, Rank target, std::size_t offset) requires FetchAddable<T> {
-    bytes_.fetch_add(std::bit_cast<std::uint64_t>(operand),
-                     reinterpret_cast<std::uint64_t&>(result), target,
-                     offset_bytes("fetch_add", offset));
+  [[nodiscard]] Request rput(std::span<const T> values, const Layout& from, Rank target,
+                             std::size_t offset, const Layout& to) {
+    window::check_origin("rput", from, values.size());
+    return WindowBytes::rput(values.data(), from, at("rput", target, offset), to, sizeof(T));
+  }
+  template <window::Temporary<T> Values, class... Rest>
+  Request rput(Values&& values, Rest&&... rest) = delete;
+  [[nodiscard]] Request rget(std::span<T> destination, Rank target, std::size_t offset) {
+    return WindowBytes::rget(destination.data(), destination.size_bytes(),
+                             at("rget", target, offset));
+  }
+  [[nodiscard]] Request rget(std::span<T> destination, const Layout& to, Rank target,
+                             std::size_t offset, const Layout& from) {
+    window::check_origin("rget", to, destination.size());
+    return WindowBytes::rget(destination.data(), to, at("rget", target, offset), from, sizeof(T));
   }
 
-  /// Atomically stores `swap` in the element if it equals `compare`, bit by bit, and returns the
-  /// old value [MPI_Compare_and_swap]. Completion, Threads, Cost: as fetch_add().
-  T compare_and_swap(T compare, T swap, Rank target, std::size_t offset) requires Swappable<T> {
-    return std::bit_cast<T>(bytes_.compare_and_swap_now(std::bit_cast<std::uint64_t>(compare),
-                                                        std::bit_cast<std::uint64_t>(swap), target,
-                                                        offset_bytes("compare_and_swap", offset)));
+  // ---- accumulates
+
+  /// Atomically combines each element of the target with one of `values` by `operation`:
+  /// target = target op value [MPI_Accumulate]. Operations are oriel::op::sum, prod, min, max,
+  /// band, bor, bxor, land, lor, lxor, minloc, maxloc, replace, no_op; what makes no sense for T
+  /// does not compile. Atomic per element with every other accumulate, fetch and compare-and-swap
+  /// of any rank on this window, whatever their operations and counts (not with put, get or plain
+  /// stores). Same origin, same target, same location: in program order.
+  ///
+  /// Completion: `values` may be reused on return; remotely as put().
+  /// Errors: also misaligned, when elements of 1, 2, 4 or 8 bytes are not at a multiple of their
+  /// size at the target (complex<float> and pairs of 8 bytes want 8). Cost: on one machine a CPU
+  /// atomic per element, or for elements of more than 8 bytes a lock of the target; through a
+  /// device one NIC atomic per 8-byte integer sum, a read and a compare-and-swap per element of 8
+  /// bytes otherwise, and a lock, get, put and unlock for all else: then it waits for them.
+  template <class Op>
+  void accumulate(std::span<const T> values, Rank target, std::size_t offset,
+                  Op operation) requires Accumulable<T, Op> {
+    const Layout all = Layout::contiguous(values.size());
+    WindowBytes::accumulate(what(operation, values.data(), all, nullptr, all, all),
+                            at("accumulate", target, offset));
+  }
+  template <class Op>
+  void accumulate(const T& value, Rank target, std::size_t offset,
+                  Op operation) requires Accumulable<T, Op> {
+    accumulate(std::span(&value, 1), target, offset, operation);
+  }
+  template <class Op>
+  void accumulate(std::span<const T> values, const Layout& from, Rank target, std::size_t offset,
+                  const Layout& to, Op operation) requires Accumulable<T, Op> {
+    window::check_origin("accumulate", from, values.size());
+    WindowBytes::accumulate(what(operation, values.data(), from, nullptr, from, to),
+                            at("accumulate", target, offset));
+  }
+  /// accumulate() with a completion of its own [MPI_Raccumulate].
+  template <class Op>
+  [[nodiscard]] Request raccumulate(std::span<const T> values, Rank target, std::size_t offset,
+                                    Op operation) requires Accumulable<T, Op> {
+    const Layout all = Layout::contiguous(values.size());
+    return WindowBytes::raccumulate(what(operation, values.data(), all, nullptr, all, all),
+                                    at("raccumulate", target, offset));
+  }
+
+  /// accumulate() that also brings the old values [MPI_Get_accumulate].
+  ///
+  /// Completion: `results` are there after flush_local() or flush(). With no_op the values are not
+  /// looked at, but their number counts.
+  /// Errors: also invalid_argument, if values and results are not equally many.
+  template <class Op>
+  void get_accumulate(std::span<const T> values, std::span<T> results, Rank target,
+                      std::size_t offset, Op operation) requires Accumulable<T, Op> {
+    const Layout all = Layout::contiguous(values.size());
+    WindowBytes::accumulate(what(operation, values.data(), all, results.data(),
+                                 Layout::contiguous(results.size()), all),
+                            at("get_accumulate", target, offset));
+  }
+  template <class Op>
+  void get_accumulate(std::span<const T> values, const Layout& from, std::span<T> results,
+                      const Layout& into, Rank target, std::size_t offset, const Layout& to,
+                      Op operation) requires Accumulable<T, Op> {
+    window::check_origin("get_accumulate", from, values.size());
+    window::check_origin("get_accumulate", into, results.size());
+    WindowBytes::accumulate(what(operation, values.data(), from, results.data(), into, to),
+                            at("get_accumulate", target, offset));
+  }
+  /// get_accumulate() with a completion of its own [MPI_Rget_accumulate].
+  template <class Op>
+  [[nodiscard]] Request rget_accumulate(std::span<const T> values, std::span<T> results,
+                                        Rank target, std::size_t offset,
+                                        Op operation) requires Accumulable<T, Op> {
+    const Layout all = Layout::contiguous(values.size());
+    return WindowBytes::raccumulate(what(operation, values.data(), all, results.data(),
+                                         Layout::contiguous(results.size()), all),
+                                    at("rget_accumulate", target, offset));
+  }
+
+  /// get_accumulate() of one element, waited for: returns its old value [MPI_Fetch_and_op].
+  template <class Op>
+  T fetch_and_op(const T& value, Rank target, std::size_t offset,
+                 Op operation) requires Accumulable<T, Op> {
+    alignas(T) std::byte old[sizeof(T)];
+    accumulate_now(what(operation, &value, one(), old, one(), one()),
+                   at("fetch_and_op", target, offset));
+    return std::bit_cast<T>(old);
   }
   /// Starts the same; `result` holds the old value after flush_local() or flush().
-  void compare_and_swap(T compare, T swap, T& result, Rank target,
+  template <class Op>
+  void fetch_and_op(const T& value, T& result, Rank target, std::size_t offset,
+                    Op operation) requires Accumulable<T, Op> {
+    WindowBytes::accumulate(what(operation, &value, one(), &result, one(), one()),
+                            at("fetch_and_op", target, offset));
+  }
+  /// Starts the same, with a completion of its own.
+  template <class Op>
+  [[nodiscard]] Request rfetch_and_op(const T& value, T& result, Rank target, std::size_t offset,
+                                      Op operation) requires Accumulable<T, Op> {
+    return WindowBytes::raccumulate(what(operation, &value, one(), &result, one(), one()),
+                                    at("rfetch_and_op", target, offset));
+  }
+  /// fetch_and_op() with op::sum.
+  T fetch_add(const T& operand, Rank target, std::size_t offset) requires Accumulable<T, op::Sum> {
+    return fetch_and_op(operand, target, offset, op::sum);
+  }
+  void fetch_add(const T& operand, T& result, Rank target,
+                 std::size_t offset) requires Accumulable<T, op::Sum> {
+    fetch_and_op(operand, result, target, offset, op::sum);
+  }
+  [[nodiscard]] Request rfetch_add(const T& operand, T& result, Rank target,
+                                   std::size_t offset) requires Accumulable<T, op::Sum> {
+    return rfetch_and_op(operand, result, target, offset, op::sum);
+  }
+
+  /// Atomically stores `swap` in the element if it equals `compare`, bit by bit (-0.0 differs from
+  /// 0.0), waits, and returns the old value [MPI_Compare_and_swap]. For types of up to 16 bytes.
+  /// Errors, Cost: as accumulate().
+  T compare_and_swap(const T& compare, const T& swap, Rank target,
+                     std::size_t offset) requires Swappable<T> {
+    alignas(T) std::byte old[sizeof(T)];
+    compare_and_swap_now({element_type<T>(), &compare, &swap, old},
+                         at("compare_and_swap", target, offset));
+    return std::bit_cast<T>(old);
+  }
+  /// Starts the same; `result` holds the old value after flush_local() or flush().
+  void compare_and_swap(const T& compare, const T& swap, T& result, Rank target,
                         std::size_t offset) requires Swappable<T> {
-    bytes_.compare_and_swap(
-        std::bit_cast<std::uint64_t>(compare), std::bit_cast<std::uint64_t>(swap),
-        reinterpret_cast<std::uint64_t&>(result), target, offset_bytes("compare_and_swap", offset));
+    WindowBytes::compare_and_swap({element_type<T>(), &compare, &swap, &result},
+                                  at("compare_and_swap", target, offset));
+  }
+  /// Starts the same, with a completion of its own.
+  [[nodiscard]] Request rcompare_and_swap(const T& compare, const T& swap, T& result, Rank target,
+                                          std::size_t offset) requires Swappable<T> {
+    return WindowBytes::rcompare_and_swap({element_type<T>(), &compare, &swap, &result},
+                                          at("rcompare_and_swap", target, offset));
   }
 
-  /// Waits until this rank's operations on `target` are remotely complete [MPI_Win_flush].
-  /// Errors: peer_lost, transport_failed. Threads: one-at-a-time per runtime. Cost: nothing
-  /// outstanding: none.
-  void flush(Rank target) { bytes_.flush(target); }
-  /// The same for all targets [MPI_Win_flush_all].
-  void flush_all() { bytes_.flush_all(); }
-  /// Waits until this rank's operations on `target` are locally complete [MPI_Win_flush_local].
-  /// Cheaper than flush() where the data was copied on its way out.
-  void flush_local(Rank target) { bytes_.flush_local(target); }
-  /// The same for all targets [MPI_Win_flush_local_all].
-  void flush_local_all() { bytes_.flush_local_all(); }
+  // ---- notified access
 
-  /// Collective: all operations of all ranks before it are remotely complete when it returns, on
-  /// every rank [MPI_Win_fence].
-  ///
-  /// Errors: peer_lost, transport_failed; when one rank fails here, every rank does, and nobody
-  /// hangs. Threads: one-at-a-time per runtime. Cost: flush_all() and ceil(log2(team size)) small
-  /// messages.
-  void fence() { bytes_.fence(); }
+  /// put() whose arrival the target can wait for: the target's slot counts one more once the data
+  /// is there. Ordered after this rank's earlier operations on the target, too.
+  /// @param slot  below WindowOptions::notification_slots
+  /// Errors: also out_of_range (slot), unsupported (a device without atomics). Cost: one message
+  /// more, but no doorbell more.
+  void put_notify(std::span<const T> values, Rank target, std::size_t offset, std::size_t slot) {
+    WindowBytes::put_notify(values.data(), values.size_bytes(), at("put_notify", target, offset),
+                            slot);
+  }
+  template <window::Temporary<T> Values, class... Rest>
+  void put_notify(Values&& values, Rest&&... rest) = delete;
+  /// get() that tells the target that its data has been read.
+  void get_notify(std::span<T> destination, Rank target, std::size_t offset, std::size_t slot) {
+    WindowBytes::get_notify(destination.data(), destination.size_bytes(),
+                            at("get_notify", target, offset), slot);
+  }
+  /// accumulate() with a notification.
+  template <class Op>
+  void accumulate_notify(std::span<const T> values, Rank target, std::size_t offset, Op operation,
+                         std::size_t slot) requires Accumulable<T, Op> {
+    const Layout all = Layout::contiguous(values.size());
+    WindowBytes::accumulate_notify(what(operation, values.data(), all, nullptr, all, all),
+                                   at("accumulate_notify", target, offset), slot);
+  }
+
+  using WindowBytes::pending_notifications;
+  using WindowBytes::reset_notify;
+  using WindowBytes::test_notify;
+  using WindowBytes::test_notify_any;
+  using WindowBytes::wait_notify;
+  using WindowBytes::wait_notify_all;
+  using WindowBytes::wait_notify_any;
+
+  // ---- synchronisation
+
+  using WindowBytes::fence;
+  using WindowBytes::flush;
+  using WindowBytes::flush_all;
+  using WindowBytes::flush_local;
+  using WindowBytes::flush_local_all;
+  using WindowBytes::sync;
+
+  using WindowBytes::lock;
+  using WindowBytes::lock_all;
+  using WindowBytes::unlock;
+  using WindowBytes::unlock_all;
+
+  using WindowBytes::complete;
+  using WindowBytes::post;
+  using WindowBytes::start;
+  using WindowBytes::test;
+  using WindowBytes::wait;
 
  private:
-  explicit Window(WindowBytes bytes) noexcept : bytes_(std::move(bytes)) {}
-  [[nodiscard]] static std::size_t offset_bytes(std::string_view operation, std::size_t offset) {
-    return window::checked_bytes(operation, offset, sizeof(T));
-  }
+  Window(WindowBytes bytes) noexcept
+      : WindowBytes(std::move(bytes)) {}  // NOLINT: for the factories
 
-  WindowBytes bytes_;
+  [[nodiscard]] static std::span<T> typed(std::span<std::byte> bytes) {
+    return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
+  }
+  [[nodiscard]] static TargetBytes at(std::string_view operation, Rank target, std::size_t offset) {
+    return {operation, target, window::checked_bytes(operation, offset, sizeof(T))};
+  }
+  [[nodiscard]] static const Layout& one() {
+    static const Layout layout = Layout::contiguous(1);
+    return layout;
+  }
+  template <class Op>
+  [[nodiscard]] static Accumulation what(Op, const T* operands, const Layout& from, void* results,
+                                         const Layout& into, const Layout& to) {
+    return {element_type<T>(), Op::code, operands, from, results, into, to};
+  }
 };
 
 }  // namespace oriel

@@ -4,12 +4,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 
+#include <oriel/epochs.hpp>
 #include <oriel/export.hpp>
+#include <oriel/layout.hpp>
+#include <oriel/operations.hpp>
+#include <oriel/request.hpp>
 #include <oriel/team.hpp>
+#include <oriel/window_options.hpp>
 
 namespace oriel {
 
@@ -17,51 +24,174 @@ namespace window {
 class WindowState;
 }
 
-/// Who carries out atomics on a window's words, on all ranks alike: CPU and NIC atomics on one word
-/// are not atomic to each other.
-enum class CoherenceDomain : std::uint8_t {
-  cpu,          ///< all ranks on one machine: CPU atomics
-  cpu_and_nic,  ///< CPU on the node, the device across: it says IBV_ATOMIC_GLOB
-  nic,          ///< everything through the device, peers on the node and oneself included
+/// A place in a target's part, and who asks for it.
+struct TargetBytes {
+  std::string_view operation{};  ///< for messages
+  Rank rank{};
+  std::size_t offset = 0;  ///< bytes; in a dynamic window the address in the target's process
 };
 
-[[nodiscard]] ORIEL_API std::string_view to_string(CoherenceDomain domain) noexcept;
+/// An accumulate, with or without old values [MPI_Accumulate, MPI_Get_accumulate].
+struct Accumulation {
+  ElementType type{};
+  OpCode op{};
+  const void* operands = nullptr;  ///< may be null for no_op
+  const Layout& operands_layout;
+  void* results = nullptr;  ///< gets the old values; null: not wanted
+  const Layout& results_layout;
+  const Layout& target_layout;
+};
 
-/// See Window<T> for what the calls mean; here offsets and lengths are bytes.
+/// A compare-and-swap [MPI_Compare_and_swap]: of one element, compared bit by bit.
+struct Swap {
+  ElementType type{};
+  const void* compare = nullptr;
+  const void* swap = nullptr;
+  void* result = nullptr;
+};
+
+/// See Window<T> for what the calls mean; here offsets and lengths are bytes, and layouts count
+/// elements of the size given beside them.
 class ORIEL_API WindowBytes {
  public:
-  [[nodiscard]] static WindowBytes allocate(const Team& team, std::size_t bytes);
-  [[nodiscard]] static WindowBytes create(const Team& team, std::span<std::byte> memory);
+  [[nodiscard]] static WindowBytes allocate(const Team& team, std::size_t bytes,
+                                            const WindowOptions& options = {});
+  [[nodiscard]] static WindowBytes create(const Team& team, std::span<std::byte> memory,
+                                          const WindowOptions& options = {});
+  [[nodiscard]] static WindowBytes allocate_shared(const Team& team, std::size_t bytes,
+                                                   const WindowOptions& options = {});
+  [[nodiscard]] static WindowBytes dynamic(const Team& team, const WindowOptions& options = {});
   WindowBytes(WindowBytes&&) noexcept;
   WindowBytes& operator=(WindowBytes&&) noexcept;
   ~WindowBytes();
 
+  /// Collective: completes this rank's operations, waits for all ranks, releases everything
+  /// [MPI_Win_free]. Afterwards every call throws window_freed. The destructor does the same, but
+  /// logs errors instead of throwing them; if a peer is lost, neither waits for it. Locks still
+  /// held are given back, an access still open is completed.
   void free();
+  std::size_t attach(std::span<std::byte> memory, std::size_t alignment = 1);
+  void detach(std::span<std::byte> memory);
 
   [[nodiscard]] std::span<std::byte> local() const;
+  [[nodiscard]] std::span<std::byte> shared_span(Rank target) const;
   [[nodiscard]] std::size_t size_bytes(Rank target) const;
   [[nodiscard]] const Team& team() const;
+  [[nodiscard]] WindowKind kind() const;
+  [[nodiscard]] const WindowOptions& options() const;
+  /// Who carries out atomics here; describe() adds why. Threads: any. Cost: none.
   [[nodiscard]] CoherenceDomain coherence() const;
+  /// A readable account: kind, promises, sizes, coherence domain and reason, path to every peer.
+  /// Threads: any.
   [[nodiscard]] std::string describe() const;
 
-  void put(const void* source, std::size_t bytes, Rank target, std::size_t offset_bytes);
-  void get(void* destination, std::size_t bytes, Rank target, std::size_t offset_bytes);
-  void fetch_add(std::uint64_t operand, std::uint64_t& result, Rank target,
-                 std::size_t offset_bytes);
-  void compare_and_swap(std::uint64_t compare, std::uint64_t swap, std::uint64_t& result,
-                        Rank target, std::size_t offset_bytes);
+  void put(const void* source, std::size_t bytes, TargetBytes target);
+  void get(void* destination, std::size_t bytes, TargetBytes target);
+  void get_now(void* destination, std::size_t bytes, TargetBytes target);
+  [[nodiscard]] Request rput(const void* source, std::size_t bytes, TargetBytes target);
+  [[nodiscard]] Request rget(void* destination, std::size_t bytes, TargetBytes target);
 
-  void get_now(void* destination, std::size_t bytes, Rank target, std::size_t offset_bytes);
-  [[nodiscard]] std::uint64_t fetch_add_now(std::uint64_t operand, Rank target,
-                                            std::size_t offset_bytes);
-  [[nodiscard]] std::uint64_t compare_and_swap_now(std::uint64_t compare, std::uint64_t swap,
-                                                   Rank target, std::size_t offset_bytes);
+  void put(const void* source, const Layout& from, TargetBytes target, const Layout& to,
+           std::size_t element_bytes);
+  void get(void* destination, const Layout& to, TargetBytes target, const Layout& from,
+           std::size_t element_bytes);
+  [[nodiscard]] Request rput(const void* source, const Layout& from, TargetBytes target,
+                             const Layout& to, std::size_t element_bytes);
+  [[nodiscard]] Request rget(void* destination, const Layout& to, TargetBytes target,
+                             const Layout& from, std::size_t element_bytes);
 
+  void accumulate(const Accumulation& what, TargetBytes target);
+  void accumulate_now(const Accumulation& what, TargetBytes target);
+  [[nodiscard]] Request raccumulate(const Accumulation& what, TargetBytes target);
+  void compare_and_swap(const Swap& what, TargetBytes target);
+  void compare_and_swap_now(const Swap& what, TargetBytes target);
+  [[nodiscard]] Request rcompare_and_swap(const Swap& what, TargetBytes target);
+
+  void put_notify(const void* source, std::size_t bytes, TargetBytes target, std::size_t slot);
+  void get_notify(void* destination, std::size_t bytes, TargetBytes target, std::size_t slot);
+  void accumulate_notify(const Accumulation& what, TargetBytes target, std::size_t slot);
+
+  /// Waits until `count` notifications more than those waited for before have arrived in this
+  /// rank's slot: their data is there. Each counts once.
+  ///
+  /// Errors, of all of these: out_of_range (slot), peer_lost. Threads: any, one per slot. Cost: no
+  /// message; waits on this rank's own memory.
+  void wait_notify(std::size_t slot, std::uint64_t count = 1);
+  /// Whether they have arrived; then they count as waited for.
+  [[nodiscard]] bool test_notify(std::size_t slot, std::uint64_t count = 1);
+  /// Waits for one notification in any of `slots` slots from `first` on, and returns the slot.
+  [[nodiscard]] std::size_t wait_notify_any(std::size_t first, std::size_t slots);
+  /// The slot that one was found in, or none.
+  [[nodiscard]] std::optional<std::size_t> test_notify_any(std::size_t first, std::size_t slots);
+  /// Waits for `count` notifications in each of the slots.
+  void wait_notify_all(std::size_t first, std::size_t slots, std::uint64_t count = 1);
+  /// Notifications that have arrived and not been waited for.
+  [[nodiscard]] std::uint64_t pending_notifications(std::size_t slot) const;
+  /// Forgets them; returns how many they were.
+  std::uint64_t reset_notify(std::size_t slot);
+
+  /// Waits until this rank's operations on `target` are remotely complete [MPI_Win_flush].
+  /// Errors: peer_lost, transport_failed. Threads: any. Cost: nothing outstanding: none.
   void flush(Rank target);
+  /// The same for all targets [MPI_Win_flush_all].
   void flush_all();
+  /// Waits until this rank's operations on `target` are locally complete [MPI_Win_flush_local].
+  /// Cheaper than flush() where the data was copied on its way out.
   void flush_local(Rank target);
+  /// The same for all targets [MPI_Win_flush_local_all].
   void flush_local_all();
-  void fence();
+  /// Orders this thread's plain loads and stores of window memory before and after [MPI_Win_sync].
+  /// Threads: any. Cost: a memory barrier.
+  void sync();
+
+  /// Collective: all operations of all ranks before it are remotely complete when it returns, on
+  /// every rank [MPI_Win_fence].
+  ///
+  /// Errors: peer_lost, transport_failed; when one rank fails here, every rank does, and nobody
+  /// hangs. Threads: one-at-a-time per window. Cost: flush_all(), unless no_precede is asserted,
+  /// and ceil(log2(team size)) small messages.
+  void fence(FenceAssertion assertions = FenceAssertion::none);
+
+  /// Takes the lock of the target's part: as the only one, or together with other shared holders
+  /// [MPI_Win_lock]. Operations need no lock; locks order those who take them. First come, first
+  /// served: nobody starves.
+  ///
+  /// Completion: the lock is held on return; the guard gives it back, or unlock() does.
+  /// @param no_check  the program knows that nobody holds a conflicting lock: no message
+  /// Errors: wrong_epoch (held already by this rank, or being taken by another thread of it),
+  /// peer_lost, unsupported (a device without atomics). Threads: any. Cost: uncontended 1 atomic
+  /// (shared) or 2 (exclusive; 1 for a further exclusive part); else waits on this rank's own
+  /// memory, and is handed the lock.
+  [[nodiscard]] LockGuard lock(Rank target, LockMode mode, bool no_check = false);
+  /// Takes a shared lock of all parts [MPI_Win_lock_all]. Cost: uncontended 1 atomic, whatever the
+  /// number of ranks.
+  [[nodiscard]] LockGuard lock_all(bool no_check = false);
+  /// Completes this rank's operations on the target, then gives the lock back [MPI_Win_unlock].
+  /// Errors: wrong_epoch (not held). Threads: any. Cost: flush() and as many atomics as taking it.
+  void unlock(Rank target);
+  /// The same for lock_all() [MPI_Win_unlock_all].
+  void unlock_all();
+
+  /// Opens this rank's part to the operations of `origins` until wait() [MPI_Win_post].
+  /// Completion: local. Never waits for the origins.
+  /// Errors: wrong_epoch (posted already), invalid_rank, invalid_argument (a rank twice). Threads:
+  /// one-at-a-time per window. Cost: one small message per origin.
+  void post(std::span<const Rank> origins);
+  /// Waits until all `targets` have opened their parts to this rank [MPI_Win_start].
+  /// Errors: wrong_epoch (started already), peer_lost, as post(). Cost: no message; waits on this
+  /// rank's own memory.
+  void start(std::span<const Rank> targets);
+  /// Ends what start() began: this rank's operations on the targets are locally complete on return,
+  /// and remotely when the target's wait() returns [MPI_Win_complete].
+  /// Errors: wrong_epoch (not started), peer_lost, transport_failed. Cost: one small message per
+  /// target, behind the data.
+  void complete();
+  /// Waits until all origins of post() have completed: their data is in this rank's part
+  /// [MPI_Win_wait].
+  /// Errors: wrong_epoch (not posted), peer_lost. Cost: no message; waits on own memory.
+  void wait();
+  /// The same without waiting: whether the epoch has ended [MPI_Win_test].
+  [[nodiscard]] bool test();
 
  private:
   explicit WindowBytes(std::unique_ptr<window::WindowState> state) noexcept;
@@ -81,6 +211,15 @@ namespace window {
   constexpr std::size_t kMost = ~std::size_t{0};
   return count > kMost / element_bytes ? kMost : count * element_bytes;
 }
+
+/// A container that would be gone when the transfer reads its elements: no span, and nobody's.
+template <class Values, class T>
+concept Temporary =
+    !std::is_lvalue_reference_v<Values> && !std::ranges::enable_borrowed_range<Values> &&
+    std::is_constructible_v<std::span<const T>, const Values&>;
+
+/// Errors: out_of_range, when `layout` reaches past the `elements` of the origin's memory.
+ORIEL_API void check_origin(std::string_view operation, const Layout& layout, std::size_t elements);
 }  // namespace window
 
 }  // namespace oriel

@@ -15,6 +15,7 @@ namespace {
 constexpr std::string_view kPrefix = "ORIEL_";
 constexpr int kMaxFakeNodes = 1024;
 constexpr int kMaxTimeoutSeconds = 3600;
+constexpr int kMaxLanes = 64;
 
 template <class Value>
 using Names = std::vector<std::pair<std::string_view, Value>>;
@@ -82,6 +83,11 @@ const std::vector<Entry>& entries() {
        [](Options& o, std::string_view v) {
          return assign_number(v, 1, kMaxTimeoutSeconds, o.peer_timeout_seconds);
        }},
+      {{"ORIEL_LANES", "1..64", "4",
+        "threads of a rank that may put and get over verbs at the same time, each by connections "
+        "of "
+        "its own; further ones share them"},
+       [](Options& o, std::string_view v) { return assign_number(v, 1, kMaxLanes, o.lanes); }},
       {{"ORIEL_FAKE_NODES", "1..1024", "1", "makes one machine look like that many, for tests"},
        [](Options& o, std::string_view v) {
          return assign_number(v, 1, kMaxFakeNodes, o.fake_nodes);
@@ -155,10 +161,6 @@ std::vector<std::string> environment_lines() {
   for (char** line = environ; line != nullptr && *line != nullptr; ++line)
     lines.emplace_back(*line);
   return lines;
-}
-
-Options options_from_environment() {
-  return parse_options(environment_lines());
 }
 
 }  // namespace oriel::base

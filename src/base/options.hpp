@@ -30,6 +30,7 @@ struct Options {
   std::string device{};            ///< "" or "rxe0" or "rxe0:1"
   std::optional<int> gid_index{};  ///< empty: chosen by rule
   int peer_timeout_seconds = 5;    ///< an unreachable peer is dead after about this long
+  int lanes = 4;                   ///< threads of a rank that put and get at the same time
 };
 
 struct OptionDescription {
@@ -52,8 +53,5 @@ struct OptionDescription {
 
 /// This process's environment, in that form.
 [[nodiscard]] std::vector<std::string> environment_lines();
-
-/// parse_options of this process's environment.
-[[nodiscard]] Options options_from_environment();
 
 }  // namespace oriel::base

@@ -24,9 +24,8 @@ Verdict current_exception_as_verdict() noexcept {
   return verdict;
 }
 
-void check_verdicts(std::string_view operation, std::span<const Verdict> all) {
+void throw_verdict(std::string_view operation, std::span<const Verdict> all) {
   const auto bad = std::ranges::find(all, true, &Verdict::failed);
-  if (bad == all.end()) return;
   const auto rank = static_cast<int>(bad - all.begin());
   base::throw_error(ErrorCode::peer_failed,
                     {.operation = std::string(operation),

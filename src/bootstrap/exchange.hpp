@@ -1,6 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <concepts>
+#include <cstddef>
 #include <cstring>
 #include <exception>
 #include <span>
@@ -8,13 +11,18 @@
 #include <type_traits>
 #include <vector>
 
-#include "bootstrap/bootstrap.hpp"
-
 namespace oriel::bootstrap {
 
+/// Ranks that can tell one another something: a Bootstrap at the start, a team's own collectives
+/// later. allgather() returns everybody's bytes, equally many, in the order of ranks.
+template <class G>
+concept Group = requires(G& group, std::span<const std::byte> mine) {
+  { group.allgather(mine) } -> std::same_as<std::vector<std::byte>>;
+};
+
 /// Allgather of one plain record per rank.
-template <class Record>
-[[nodiscard]] std::vector<Record> allgather_records(Bootstrap& group, const Record& mine) {
+template <Group G, class Record>
+[[nodiscard]] std::vector<Record> allgather_records(G& group, const Record& mine) {
   static_assert(std::is_trivially_copyable_v<Record>);
   const std::vector<std::byte> bytes = group.allgather(std::as_bytes(std::span(&mine, 1)));
   std::vector<Record> all(bytes.size() / sizeof(Record));
@@ -30,44 +38,45 @@ struct Verdict {
 
 namespace detail {
 [[nodiscard]] Verdict current_exception_as_verdict() noexcept;
-/// Errors: peer_failed, naming the first rank of `all` that failed.
-void check_verdicts(std::string_view operation, std::span<const Verdict> all);
+/// Throws peer_failed, naming the first rank of `all` that failed; one has.
+[[noreturn]] void throw_verdict(std::string_view operation, std::span<const Verdict> all);
 }  // namespace detail
 
 /// Runs `step` on every rank, exchanges what it returns, and agrees on the outcome, so that one
 /// failing rank strands nobody: either it returned everywhere, or every rank throws: its own
 /// exception where it failed, elsewhere peer_failed naming the first rank that did. Collective; one
-/// allgather.
-template <class Step>
-[[nodiscard]] auto allgather_agreed(Bootstrap& group, std::string_view operation, Step&& step) {
-  using Record = decltype(step());
+/// allgather, and another, of the reasons, only after a failure.
+template <Group G, class Step>
+[[nodiscard]] auto allgather_agreed(G& group, std::string_view operation, Step&& step) {
+  using Record = std::remove_cvref_t<decltype(step())>;
   struct Message {
-    Verdict verdict;
+    bool failed = false;
     Record record{};
   };
   Message mine;
+  Verdict verdict;
   std::exception_ptr exception;
   try {
     mine.record = step();
   } catch (...) {
     exception = std::current_exception();
-    mine.verdict = detail::current_exception_as_verdict();
+    verdict = detail::current_exception_as_verdict();
+    mine.failed = true;
   }
   const std::vector<Message> all = allgather_records(group, mine);
-  if (exception) std::rethrow_exception(exception);
-  std::vector<Verdict> verdicts;
-  std::vector<Record> records;
-  for (const Message& message : all) {
-    verdicts.push_back(message.verdict);
-    records.push_back(message.record);
+  if (std::ranges::any_of(all, &Message::failed)) {
+    const std::vector<Verdict> verdicts = allgather_records(group, verdict);
+    if (exception) std::rethrow_exception(exception);
+    detail::throw_verdict(operation, verdicts);
   }
-  detail::check_verdicts(operation, verdicts);
+  std::vector<Record> records;
+  for (const Message& message : all) records.push_back(message.record);
   return records;
 }
 
 /// allgather_agreed for a step that has nothing to tell.
-template <class Step>
-void agree(Bootstrap& group, std::string_view operation, Step&& step) {
+template <Group G, class Step>
+void agree(G& group, std::string_view operation, Step&& step) {
   [[maybe_unused]] const auto all = allgather_agreed(group, operation, [&] {
     step();
     return std::byte{};

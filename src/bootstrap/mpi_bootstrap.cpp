@@ -31,38 +31,21 @@ bool finalized() {
   return yes != 0;
 }
 
-/// What all groups of a job share: whether Oriel started MPI, and then has to finalise it, when the
-/// last group is gone.
-class MpiLife {
- public:
-  explicit MpiLife(bool ours) noexcept : ours_(ours) {}
-  MpiLife(const MpiLife&) = delete;
-  MpiLife& operator=(const MpiLife&) = delete;
-  // MPI_Finalize waits for all ranks: with one of them dead it would never return.
-  ~MpiLife() {
-    if (ours_ && usable()) MPI_Finalize();
-  }
-  void abandon() noexcept { abandoned_ = true; }
-  /// A program may finalise MPI before its last Oriel object goes: then there is nothing left to
-  /// free.
-  [[nodiscard]] bool usable() const noexcept { return !abandoned_ && !finalized(); }
-
- private:
-  bool ours_;
-  bool abandoned_ = false;
-};
-
+/// The ranks of a communicator of its own. If Oriel started MPI, it finalises it in the end.
 class MpiBootstrap final : public Bootstrap {
  public:
-  /// Takes over `owned`.
-  MpiBootstrap(MPI_Comm owned, std::shared_ptr<MpiLife> life)
-      : life_(std::move(life)), comm_(owned) {
+  MpiBootstrap(MPI_Comm comm, bool mpi_is_ours) : mpi_is_ours_(mpi_is_ours) {
+    check(MPI_Comm_dup(comm, &comm_), "MPI_Comm_dup");
     MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN);
     check(MPI_Comm_rank(comm_, &rank_), "MPI_Comm_rank");
     check(MPI_Comm_size(comm_, &size_), "MPI_Comm_size");
   }
+  // A program may finalise MPI before its Runtime goes: then there is nothing left to free. And
+  // MPI_Finalize waits for all ranks: with one of them dead it would never return.
   ~MpiBootstrap() override {
-    if (life_->usable()) MPI_Comm_free(&comm_);
+    if (abandoned_ || finalized()) return;
+    MPI_Comm_free(&comm_);
+    if (mpi_is_ours_) MPI_Finalize();
   }
 
   [[nodiscard]] int rank() const noexcept override { return rank_; }
@@ -76,33 +59,15 @@ class MpiBootstrap final : public Bootstrap {
     return all;
   }
 
-  void barrier() override { check(MPI_Barrier(comm_), "MPI_Barrier"); }
-
-  [[nodiscard]] std::unique_ptr<Bootstrap> split(int color, int key) override {
-    MPI_Comm part = MPI_COMM_NULL;
-    check(MPI_Comm_split(comm_, color, key, &part), "MPI_Comm_split");
-    return std::make_unique<MpiBootstrap>(part, life_);
-  }
-
-  void abandon() noexcept override { life_->abandon(); }
-
-  [[noreturn]] void abort(int status) noexcept override {
-    MPI_Abort(comm_, status);
-    std::_Exit(status);
-  }
+  void abandon() noexcept override { abandoned_ = true; }
 
  private:
-  std::shared_ptr<MpiLife> life_;
-  MPI_Comm comm_;
+  bool mpi_is_ours_;
+  bool abandoned_ = false;
+  MPI_Comm comm_ = MPI_COMM_NULL;
   int rank_ = 0;
   int size_ = 1;
 };
-
-std::unique_ptr<Bootstrap> duplicate(MPI_Comm comm, std::shared_ptr<MpiLife> life) {
-  MPI_Comm copy = MPI_COMM_NULL;
-  check(MPI_Comm_dup(comm, &copy), "MPI_Comm_dup");
-  return std::make_unique<MpiBootstrap>(copy, std::move(life));
-}
 
 // The variables by which the launchers of Open MPI, MPICH's Hydra, PMIx and Slurm make themselves
 // known to a rank.
@@ -124,11 +89,11 @@ std::unique_ptr<Bootstrap> meet_through_mpi(int& argc, char**& argv) {
                        .problem = "MPI is already finalised",
                        .hint = "start the Runtime before MPI_Finalize"});
   }
-  if (initialized != 0) return duplicate(MPI_COMM_WORLD, std::make_shared<MpiLife>(false));
+  if (initialized != 0) return std::make_unique<MpiBootstrap>(MPI_COMM_WORLD, false);
   if (!started_by_a_launcher()) return std::make_unique<SingleProcess>();
   int provided = 0;
   check(MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
-  return duplicate(MPI_COMM_WORLD, std::make_shared<MpiLife>(true));
+  return std::make_unique<MpiBootstrap>(MPI_COMM_WORLD, true);
 }
 
 std::unique_ptr<Bootstrap> meet_through(const Communicator& communicator) {
@@ -142,7 +107,7 @@ std::unique_ptr<Bootstrap> meet_through(const Communicator& communicator) {
                                       : "MPI is not running",
                        .hint = "call MPI_Init first, or use Runtime(argc, argv)"});
   }
-  return duplicate(communicator.handle, std::make_shared<MpiLife>(false));
+  return std::make_unique<MpiBootstrap>(communicator.handle, false);
 }
 
 }  // namespace oriel::bootstrap

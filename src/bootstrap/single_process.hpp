@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdlib>
-
 #include "bootstrap/bootstrap.hpp"
 
 namespace oriel::bootstrap {
@@ -14,12 +12,7 @@ class SingleProcess final : public Bootstrap {
   [[nodiscard]] std::vector<std::byte> allgather(std::span<const std::byte> mine) override {
     return {mine.begin(), mine.end()};
   }
-  void barrier() override {}
-  [[nodiscard]] std::unique_ptr<Bootstrap> split(int /*color*/, int /*key*/) override {
-    return std::make_unique<SingleProcess>();
-  }
   void abandon() noexcept override {}
-  [[noreturn]] void abort(int status) noexcept override { std::_Exit(status); }
 };
 
 }  // namespace oriel::bootstrap

@@ -23,6 +23,7 @@
 #include "transport/shm/shm_transport.hpp"
 #include "transport/verbs/device_inventory.hpp"
 #include "transport/verbs/verbs_transport.hpp"
+#include "window/window_state.hpp"
 
 namespace oriel::runtime {
 namespace {
@@ -37,8 +38,7 @@ std::uint64_t random_number() {
 RuntimeState::RuntimeState(std::unique_ptr<bootstrap::Bootstrap> group,
                            const std::vector<std::string>& environment)
     : group_(std::move(group)),
-      job_group_(*group_),
-      rank_(job_group_.rank()),
+      rank_(group_->rank()),
       exceptions_at_start_(std::uncaught_exceptions()),
       host_(base::this_host()) {
   base::set_log_rank(rank_);
@@ -50,13 +50,19 @@ RuntimeState::RuntimeState(std::unique_ptr<bootstrap::Bootstrap> group,
     mine = std::current_exception();
     set_text(record.failure, error.what());
   }
-  const auto records = bootstrap::allgather_records(job_group_, record);
+  const auto records = bootstrap::allgather_records(*group_, record);
   if (mine) std::rethrow_exception(mine);
   check_start(records);
   plan(records);
-  bootstrap::agree(job_group_, "Runtime", [&] { start_shm(records); });
+  bootstrap::agree(*group_, "Runtime", [&] { start_shm(records); });
   if (paths_.needs_verbs) start_verbs(records);
-  progress_.emplace(transports_, &shm_->doorbell(), oversubscribed(records));
+  progress_.emplace(std::vector<transport::Lane*>(transports_.begin(), transports_.end()),
+                    &shm_->doorbell(), oversubscribed(records));
+  if (verbs_) {
+    lanes_.emplace(
+        static_cast<std::size_t>(options_.lanes - 1), [this] { return verbs_->make_lane(); },
+        oversubscribed(records));
+  }
   make_teams();
   base::log(base::LogLevel::info, "{}", describe());
 }
@@ -117,13 +123,14 @@ void RuntimeState::start_shm(std::span<const StartRecord> records) {
   }
   shm_->meet(list);
   transports_.push_back(shm_.get());
+  if (paths_.needs_verbs) return;  // then the device has a say in the placement
   const auto placement = topology::choose_placement(*topology_, topology_->usable_cpus(), {}, 0);
   numa_node_ = placement.numa_node;
   placement_ = placement.reason;
 }
 
 void RuntimeState::start_verbs(std::span<const StartRecord> records) {
-  const auto addresses = bootstrap::allgather_agreed(job_group_, "Runtime", [&] {
+  const auto addresses = bootstrap::allgather_agreed(*group_, "Runtime", [&] {
     std::vector<std::string> names;
     for (const verbs::DeviceInfo& device : verbs::inventory()) names.push_back(device.name);
     const auto turn =
@@ -132,12 +139,13 @@ void RuntimeState::start_verbs(std::span<const StartRecord> records) {
     const auto placement = topology::choose_placement(
         *topology_, topology_->usable_cpus(), topology::device_localities(*topology_, names),
         static_cast<unsigned>(turn));
+    numa_node_ = placement.numa_node;
     placement_ = placement.reason;
     verbs_ = std::make_unique<verbs::VerbsTransport>(options_, placement.device.value_or(""), rank_,
                                                      records[0].nonce, health_);
     return verbs_->address();
   });
-  bootstrap::agree(job_group_, "Runtime", [&] {
+  bootstrap::agree(*group_, "Runtime", [&] {
     auto list = peers(records);
     for (transport::Peer& peer : list)
       peer.address = addresses[static_cast<std::size_t>(peer.rank)];
@@ -163,16 +171,27 @@ void RuntimeState::make_teams() {
     job_.ranks[rank].transport = paths_.path[rank] == Path::shm ? shm_.get() : far;
   }
   job_.world_rank = rank_;
+  job_.shm = shm_.get();
   job_.verbs = verbs_.get();
+  job_.requests = &requests_.emplace(*progress_);
   job_.progress = &*progress_;
+  job_.lanes = lanes_ ? &*lanes_ : nullptr;
   job_.health = &health_;
   job_.place_memory = [this](std::span<std::byte> memory) { place(memory); };
 
-  std::vector<int> everyone(job_.ranks.size());
-  for (std::size_t rank = 0; rank < everyone.size(); ++rank)
-    everyone[rank] = static_cast<int>(rank);
-  world_.emplace(std::make_shared<window::TeamState>(job_, std::move(group_), std::move(everyone)));
-  node_ = world_->split(paths_.node[static_cast<std::size_t>(rank_)]);
+  world_ = make_team(std::nullopt);
+  node_ = make_team(paths_.node[static_cast<std::size_t>(rank_)]);
+}
+
+/// Of the ranks of one node, or of all. Every rank knows who is where, so these teams need no
+/// split(): a job on several machines connects nobody before there is something to send.
+Team RuntimeState::make_team(std::optional<int> node) {
+  std::vector<window::Candidate> candidates;
+  for (std::size_t rank = 0; rank < paths_.node.size(); ++rank) {
+    const auto number = static_cast<int>(rank);
+    if (!node || paths_.node[rank] == *node) candidates.push_back({number, number});
+  }
+  return Team(window::make_team(job_, *group_, "Runtime", candidates));
 }
 
 // With several NUMA nodes, pages go where the rank computes, whoever touches them first; with one
@@ -188,18 +207,38 @@ void RuntimeState::place(std::span<std::byte> memory) const {
 }
 
 RuntimeState::~RuntimeState() {
-  // A rank on its way out by an exception, or with a peer lost, must not wait for the others, nor
-  // MPI for it.
+  window::release_all(job_);
+  leave();
+  for (window::TeamState* const team : job_.teams) team->release();
+}
+
+/// A rank on its way out by an exception, or with a peer lost, must not wait for the others, nor
+/// MPI for it; others that wait for it in any team are told.
+void RuntimeState::leave() noexcept {
   const bool orderly =
       health_.deaths() == 0 && !job_.broken && std::uncaught_exceptions() <= exceptions_at_start_;
-  try {
-    if (orderly) {
-      job_group_.barrier();
-    } else {
-      job_group_.abandon();
+  if (orderly) {
+    try {
+      return wait_for_all();
+    } catch (const std::exception& error) {
+      base::log(base::LogLevel::error, "leaving the job: {}", error.what());
     }
-  } catch (const std::exception& error) {
-    base::log(base::LogLevel::error, "leaving the job: {}", error.what());
+  }
+  group_->abandon();
+  world_->state()->give_up();
+  for (window::TeamState* const team : job_.teams) team->give_up();
+}
+
+/// The first barrier is passed when all have ended their work, and whoever fails before is an
+/// error. But a rank that has passed it and takes its transports away, or ends, looks dead to one
+/// that still waits in it. Hence the second: nobody passes that before all have passed the first,
+/// and to find somebody gone in it says just this.
+void RuntimeState::wait_for_all() {
+  world_->state()->barrier("Runtime");
+  try {
+    world_->state()->barrier("Runtime");
+  } catch (const Error& error) {
+    base::log(base::LogLevel::debug, "the job has ended: {}", error.what());
   }
 }
 

@@ -13,8 +13,10 @@
 #include "runtime/path_plan.hpp"
 #include "runtime/start_record.hpp"
 #include "topology/topology.hpp"
+#include "transport/lanes.hpp"
 #include "transport/peer_health.hpp"
 #include "transport/progress.hpp"
+#include "window/request_pool.hpp"
 #include "window/team_state.hpp"
 
 namespace oriel::shm {
@@ -48,12 +50,14 @@ class RuntimeState {
   void start_shm(std::span<const StartRecord> records);
   void start_verbs(std::span<const StartRecord> records);
   void make_teams();
+  [[nodiscard]] Team make_team(std::optional<int> node);
+  void leave() noexcept;
+  void wait_for_all();
   [[nodiscard]] std::vector<transport::Peer> peers(std::span<const StartRecord> records) const;
   void place(std::span<std::byte> memory) const;
   [[nodiscard]] bool oversubscribed(std::span<const StartRecord> records) const;
 
-  std::unique_ptr<bootstrap::Bootstrap> group_;  // becomes the world team's
-  bootstrap::Bootstrap& job_group_;
+  std::unique_ptr<bootstrap::Bootstrap> group_;  // used at the start alone; the last to go
   int rank_;
   int exceptions_at_start_;
   base::Options options_;
@@ -67,6 +71,8 @@ class RuntimeState {
   std::unique_ptr<verbs::VerbsTransport> verbs_;
   std::vector<transport::Transport*> transports_;
   std::optional<transport::Progress> progress_;
+  std::optional<transport::Lanes> lanes_;  // with verbs
+  std::optional<window::RequestPool> requests_;
   window::JobContext job_;
   std::optional<Team> world_;
   std::optional<Team> node_;

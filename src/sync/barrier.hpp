@@ -1,24 +1,21 @@
 #pragma once
 
-#include <chrono>
 #include <cstdint>
+#include <map>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
+#include <oriel/error.hpp>
+
 #include "sync/control_words.hpp"
+#include "sync/partner.hpp"
+#include "sync/vigil.hpp"
 #include "transport/endpoint.hpp"
 #include "transport/peer_health.hpp"
 #include "transport/progress.hpp"
 
 namespace oriel::sync {
-
-/// A member of the group that this rank signals or waits for.
-struct Partner {
-  transport::Endpoint* endpoint = nullptr;
-  transport::RemoteAddress words{};  ///< its ControlWords
-};
 
 /// The two partners of one round.
 struct Round {
@@ -28,6 +25,23 @@ struct Round {
 
 /// Distances of the rounds of a barrier over `ranks`: 1, 2, 4, … below it.
 [[nodiscard]] std::vector<int> round_distances(int ranks);
+
+/// The rounds of `rank` in a group of `ranks`. `partner(rank)` finds the way to a member; it is
+/// asked once for each, whatever the number of rounds they meet in.
+template <class FindPartner>
+[[nodiscard]] std::vector<Round> make_rounds(int ranks, int rank, FindPartner&& partner) {
+  std::map<int, Partner> known;
+  const auto find = [&](int member) {
+    const auto [place, is_new] = known.try_emplace(member);
+    if (is_new) place->second = partner(member);
+    return place->second;
+  };
+  std::vector<Round> rounds;
+  for (const int distance : round_distances(ranks)) {
+    rounds.push_back({find((rank + distance) % ranks), find((rank + ranks - distance) % ranks)});
+  }
+  return rounds;
+}
 
 /// Dissemination barrier [Hensgen, Finkel, Manber 1988]: in round k rank r signals r + 2^k and
 /// waits for r - 2^k, modulo p.
@@ -40,9 +54,11 @@ struct Round {
 ///
 /// Nobody hangs: who leaves by an error tells its partners of all rounds in a word of their own in
 /// gave_up; whoever waits and finds one set, or a member dead, leaves by an error too and tells its
-/// own partners: within ceil(log2 p) steps everybody knows. A rank that leaves after n barriers has
-/// sent all its signals of those n, and so has everybody else: who is still in one of them waits on
-/// and completes it; only later ones end in the error.
+/// own partners: within ceil(log2 p) steps everybody knows. A rank that leaves after n steps has
+/// sent all that it owes others in those n, and knows that everybody has entered the barriers among
+/// them: who is still in one of the n waits on and completes it, as nothing but what others have
+/// still to send is missing; only later ones end in the error. A step is a barrier or another
+/// collective of the group (Collectives), and counts in both.
 class Barrier {
  public:
   /// @param members  world ranks in team order; they and `mine`, this rank's words, outlive the
@@ -54,10 +70,25 @@ class Barrier {
   /// Errors: peer_lost, peer_failed, transport_failed; and from then on always.
   void wait(std::string_view operation);
 
+  /// Runs `body` as one collective step of the group, alike on all ranks: on return, all that it
+  /// has posted to partners with done() is complete. Who fails in it leaves for good, as in wait();
+  /// then, too, nothing of it is outstanding any more.
+  template <class Body>
+  void step(std::string_view operation, Body&& body);
+  /// What Progress::wait calls in a step while the partner behind `awaited` still owes something.
+  [[nodiscard]] Vigil::Watch watch(std::string_view operation, transport::Endpoint& awaited) const {
+    return vigil_.watch(operation, &awaited, entered_);
+  }
+  [[nodiscard]] transport::Completion& done() noexcept { return done_; }
+  [[nodiscard]] std::span<const Round> rounds() const noexcept { return rounds_; }
+
   /// Leaves for good: partners that wait, now or later, get an error instead of waiting for ever.
   /// Never throws, never waits long.
   /// @param why  names the culprit that the others are told of; null: this rank itself
   void give_up(const Error* why = nullptr) noexcept;
+  /// For who waits for the team in other ways: throws if a member is dead or has left, after
+  /// however many barriers. Errors: peer_lost, peer_failed.
+  void check_left(std::string_view operation) const { vigil_.check(operation); }
   [[nodiscard]] bool given_up() const noexcept { return given_up_; }
   /// Signals sent so far.
   [[nodiscard]] std::uint64_t signals() const noexcept { return signals_; }
@@ -65,11 +96,10 @@ class Barrier {
  private:
   void signal(const Partner& to, std::size_t byte_offset, std::uint64_t value);
   void wait_for(std::string_view operation, std::size_t round);
-  void check_alive(std::string_view operation) const;
-  void check_departure(std::string_view operation, const Departure& departure) const;
-  [[noreturn]] void throw_lost(std::string_view operation, int world_rank) const;
-  [[nodiscard]] Departure departure(const Error* why) const noexcept;
-  void tell(const Partner& partner, std::size_t word, const Departure& farewell);
+  [[nodiscard]] Departure departure(const Error* why) const;
+  [[noreturn]] void fail(std::string_view operation, const Error& error);
+  void tell_partners(const Departure& farewell);
+  void tell(const Partner& partner, int distance, std::size_t word, const Departure& farewell);
   void drain();
 
   std::span<const int> members_;
@@ -78,11 +108,26 @@ class Barrier {
   ControlWords& mine_;
   transport::Progress& progress_;
   transport::PeerHealth& health_;
+  Vigil vigil_;
   transport::Completion done_;
   std::uint64_t epoch_ = 0;      // barriers entered
+  std::uint64_t entered_ = 0;    // steps entered, barriers included
   std::uint64_t completed_ = 0;  // and left as one should
   std::uint64_t signals_ = 0;
   bool given_up_ = false;
 };
+
+template <class Body>
+void Barrier::step(std::string_view operation, Body&& body) {
+  try {
+    ++entered_;
+    vigil_.check(operation, entered_);
+    body();
+    drain();
+    completed_ = entered_;
+  } catch (const Error& error) {
+    fail(operation, error);
+  }
+}
 
 }  // namespace oriel::sync

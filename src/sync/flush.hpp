@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+
 #include "transport/completion.hpp"
 #include "transport/endpoint.hpp"
 #include "transport/progress.hpp"
@@ -14,6 +16,21 @@ void post(transport::Progress& progress, Post&& attempt) {
   if (posted) return;
   progress.wait(
       [&]() noexcept { return posted || (posted = attempt() == transport::PostResult::posted); });
+}
+
+/// The same for a call that takes some of `count`: attempt(n), with n taken already, returns how
+/// many more it has taken, or 0 when there is no room.
+template <class Post>
+void post_all(transport::Progress& progress, std::size_t count, Post&& attempt) {
+  std::size_t taken = 0;
+  progress.wait([&]() noexcept {
+    while (taken < count) {
+      const std::size_t now = attempt(taken);
+      if (now == 0) return false;
+      taken += now;
+    }
+    return true;
+  });
 }
 
 /// Waits until what `done` counts has left the origin's memory. Errors: those of the operations.

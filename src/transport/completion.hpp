@@ -6,24 +6,35 @@
 
 namespace oriel::transport {
 
-/// Counts what somebody waits for: one per (window, target), or one on the stack of a blocking
-/// call.
+/// Counts what somebody waits for: one per (window, target), one per request, or one on the stack
+/// of a blocking call. A request's counts also within that of its target, for which flush() waits.
 ///
 /// Who posts an operation with a Completion keeps it alive until both counts are back at zero;
 /// every operation gets there, by success or by failure, while Transport::progress() is called. All
-/// access is by the thread that posts and progresses.
+/// access is in one thread's turn at a time (see Progress).
 struct Completion {
   std::uint32_t local_pending = 0;  ///< operations whose origin memory is still in use
   std::uint32_t remote_pending =
       0;  ///< operations not yet known to be done at the target; >= local_pending
   const Error* failure =
       nullptr;  ///< first failure of an operation counted here; owned by the endpoint
+  Completion* within = nullptr;  ///< what else counts the same operations; outlives them
 
-  void started() noexcept { ++local_pending, ++remote_pending; }
-  void locally_done() noexcept { --local_pending; }
-  void remotely_done() noexcept { --remote_pending; }
+  void started() noexcept {
+    ++local_pending, ++remote_pending;
+    if (within != nullptr) within->started();
+  }
+  void locally_done() noexcept {
+    --local_pending;
+    if (within != nullptr) within->locally_done();
+  }
+  void remotely_done() noexcept {
+    --remote_pending;
+    if (within != nullptr) within->remotely_done();
+  }
   void failed(const Error& why) noexcept {
     if (failure == nullptr) failure = &why;
+    if (within != nullptr) within->failed(why);
   }
 };
 

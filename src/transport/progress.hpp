@@ -5,6 +5,8 @@
 #include <chrono>
 #include <cstddef>
 #include <memory>
+#include <mutex>
+#include <utility>
 #include <vector>
 
 #include "base/doorbell.hpp"
@@ -12,39 +14,63 @@
 
 namespace oriel::transport {
 
-/// All transports of this process, and the one policy of waiting.
+/// Lanes that make progress together, the one policy of waiting, and whose turn it is. A process
+/// has one for all its transports, and one for each lane that threads have to themselves (see
+/// Lanes).
 ///
 /// Any wait progresses everything: polling one window never starves another. A wait spins only
 /// while every rank has a core of its own, then yields, then sleeps until a peer rings or a nap is
 /// over, so that eight ranks on two cores do not collapse.
+///
+/// Lanes, endpoints and completions belong to the thread whose turn it is. Whoever waits lets
+/// the others have theirs meanwhile: a thread that waits for a message never holds up another that
+/// is to send it.
 class Progress {
  public:
   /// @param doorbell  rung by peers of this machine; null without shared memory
-  Progress(std::vector<Transport*> transports, base::Doorbell* doorbell, bool oversubscribed)
-      : transports_(std::move(transports)),
-        doorbell_(doorbell),
-        spins_(oversubscribed ? 0 : kSpins) {}
+  Progress(std::vector<Lane*> lanes, base::Doorbell* doorbell, bool oversubscribed)
+      : lanes_(std::move(lanes)), doorbell_(doorbell), spins_(oversubscribed ? 0 : kSpins) {}
 
-  /// Finishes what can be finished now, in all transports; never waits.
+  /// A thread's turn, from the public call that takes it to that call's end. Not recursive.
+  class [[nodiscard]] Turn {
+   public:
+    explicit Turn(Progress& progress) : progress_(progress) {
+      progress_.mutex_.lock();
+      progress_.taken_ = true;
+    }
+    ~Turn() {
+      progress_.taken_ = false;
+      progress_.mutex_.unlock();
+    }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    Progress& progress_;
+  };
+
+  /// Finishes what can be finished now, in all lanes; never waits.
   std::size_t poll() {
     std::size_t finished = 0;
-    for (Transport* transport : transports_) {
-      if (transport->outstanding() != 0) finished += transport->progress();
+    for (Lane* lane : lanes_) {
+      if (lane->outstanding() != 0) finished += lane->progress();
     }
     return finished;
   }
 
+  [[nodiscard]] const std::vector<Lane*>& lanes() const noexcept { return lanes_; }
+
   /// Returns once done() holds. Between turns of waiting that found nothing, `idle()` runs before
-  /// each sleep; it may throw to give up.
+  /// each sleep; it may throw to give up. done() and idle() run in this thread's turn.
   template <class Done, class Idle>
   void wait(Done&& done, Idle&& idle) {
-    for (unsigned turn = 0; !done(); ++turn) {
+    for (unsigned round = 0; !done(); ++round) {
       if (poll() != 0) {
-        turn = 0;
-      } else if (turn < spins_) {
-        relax();
-      } else if (turn < spins_ + kYields) {
-        ::sched_yield();
+        round = 0;
+      } else if (round < spins_) {
+        out_of_turn([] { relax(); });
+      } else if (round < spins_ + kYields) {
+        out_of_turn([] { ::sched_yield(); });
       } else {
         idle();
         nap(done);
@@ -56,7 +82,35 @@ class Progress {
     wait(std::forward<Done>(done), [] {});
   }
 
+  /// Runs `rest`, which waits for others by means of its own, while other threads may have their
+  /// turn. Where nobody takes turns, as in tests of what lies below the public calls, there is
+  /// nothing to give up.
+  template <class Rest>
+  void out_of_turn(Rest&& rest) {
+    if (!taken_) return rest();
+    const Pause pause(*this);
+    rest();
+  }
+
  private:
+  /// The turn is given up until the end of the scope.
+  class Pause {
+   public:
+    explicit Pause(Progress& progress) : progress_(progress) {
+      progress_.taken_ = false;
+      progress_.mutex_.unlock();
+    }
+    ~Pause() {
+      progress_.mutex_.lock();
+      progress_.taken_ = true;
+    }
+    Pause(const Pause&) = delete;
+    Pause& operator=(const Pause&) = delete;
+
+   private:
+    Progress& progress_;
+  };
+
   static constexpr unsigned kSpins = 2000;  // some tens of microseconds
   static constexpr unsigned kYields = 50;
   // Nobody rings for what a NIC wrote or completed: then naps are short. Else they bound only how
@@ -74,20 +128,30 @@ class Progress {
 
   template <class Done>
   void nap(Done& done) {
-    if (doorbell_ != nullptr) {
-      doorbell_->sleep(done, rings_for_all() ? kNapBesidePeers : kNapBesideNic);
-    } else {
-      own_doorbell_.sleep(done, kNapBesideNic);
-    }
+    const bool in_turn = taken_;
+    const auto done_by_others = [&]() noexcept {
+      if (!in_turn) return done();
+      const std::scoped_lock lock(mutex_);
+      return done();
+    };
+    out_of_turn([&] {
+      if (doorbell_ != nullptr) {
+        doorbell_->sleep(done_by_others, rings_for_all() ? kNapBesidePeers : kNapBesideNic);
+      } else {
+        own_doorbell_.sleep(done_by_others, kNapBesideNic);
+      }
+    });
   }
   [[nodiscard]] bool rings_for_all() const noexcept {
-    return transports_.size() == 1;
+    return lanes_.size() == 1;
   }
 
-  std::vector<Transport*> transports_;
+  std::vector<Lane*> lanes_;
   base::Doorbell* doorbell_;
   base::Doorbell own_doorbell_;  // never rung: a timer
   unsigned spins_;
+  std::mutex mutex_;
+  bool taken_ = false;  // somebody has the turn; guarded by mutex_
 };
 
 }  // namespace oriel::transport

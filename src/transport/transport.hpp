@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -40,26 +41,37 @@ struct Peer {
   AddressBytes address{};  ///< of this transport
 };
 
+/// Endpoints, one per peer, that make progress together. Threads: one-at-a-time.
+class Lane {
+ public:
+  Lane() = default;
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+  virtual ~Lane() = default;
+
+  [[nodiscard]] virtual Endpoint& endpoint(int world_rank) = 0;
+  /// Those that were asked for, where Endpoint::follow() has something to do.
+  virtual void for_each_endpoint(const std::function<void(Endpoint&)>& /*visit*/) {}
+  /// Finishes what can be finished now; returns how many operations were. Never waits.
+  virtual std::size_t progress() = 0;
+  /// Operations posted and not finished; 0 means that progress() has nothing to do.
+  [[nodiscard]] virtual std::size_t outstanding() const noexcept = 0;
+};
+
 /// A way to move bytes between processes.
 ///
 /// Life: construct → address() travels to all → meet(peers) once → expose/attach/endpoint/progress
 /// → destroy, after all memory handles. Endpoints live as long as the transport; connections are
 /// made at the first operation. Threads: one-at-a-time, but for what a transport's own agent thread
 /// does inside.
-class Transport {
+class Transport : public Lane {
  public:
-  Transport() = default;
-  Transport(const Transport&) = delete;
-  Transport& operator=(const Transport&) = delete;
-  virtual ~Transport() = default;
-
   [[nodiscard]] virtual std::string_view name() const noexcept = 0;
   [[nodiscard]] virtual Capabilities capabilities() const noexcept = 0;
   [[nodiscard]] virtual AddressBytes address() const noexcept = 0;
 
   /// Learns who is there, indexed by world rank; this process included.
   virtual void meet(std::span<const Peer> peers) = 0;
-  [[nodiscard]] virtual Endpoint& endpoint(int world_rank) = 0;
 
   /// Makes memory reachable for peers. Errors: locked_memory_limit, registration_failed,
   /// invalid_argument (not mapped).
@@ -67,11 +79,6 @@ class Transport {
   /// Makes a peer's exposed memory reachable from here. Errors: out_of_memory, unsupported.
   [[nodiscard]] virtual std::unique_ptr<PeerMemory> attach(int world_rank,
                                                            const RegionDescriptor& region) = 0;
-
-  /// Finishes what can be finished now; returns how many operations were. Never waits.
-  virtual std::size_t progress() = 0;
-  /// Operations posted and not finished; 0 means that progress() has nothing to do.
-  [[nodiscard]] virtual std::size_t outstanding() const noexcept = 0;
 
   /// A readable account: device, port, GID, limits, and why.
   [[nodiscard]] virtual std::string describe() const = 0;

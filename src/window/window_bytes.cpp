@@ -1,14 +1,39 @@
+// The public calls: is there still a window, is it this thread's turn, and who counts the
+// operation.
+
 #include <oriel/window_bytes.hpp>
 
+#include <exception>
 #include <limits>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/throw_error.hpp"
+#include "sync/flush.hpp"
 #include "window/window_state.hpp"
 
 namespace oriel {
+
+using transport::Completion;
+using transport::Progress;
+using window::Creation;
+using window::Traffic;
+using window::WindowState;
+
+std::string_view to_string(WindowKind kind) noexcept {
+  switch (kind) {
+    case WindowKind::allocated:
+      return "allocated";
+    case WindowKind::created:
+      return "created";
+    case WindowKind::shared:
+      return "shared";
+    case WindowKind::dynamic:
+      break;
+  }
+  return "dynamic";
+}
 
 std::string_view to_string(CoherenceDomain domain) noexcept {
   switch (domain) {
@@ -33,43 +58,119 @@ std::size_t window::checked_bytes(std::string_view operation, std::size_t count,
                      .hint = "was a negative number given?"});
 }
 
-WindowBytes::WindowBytes(std::unique_ptr<window::WindowState> state) noexcept
-    : state_(std::move(state)) {}
-WindowBytes::WindowBytes(WindowBytes&&) noexcept = default;
-WindowBytes& WindowBytes::operator=(WindowBytes&&) noexcept = default;
-WindowBytes::~WindowBytes() = default;
-
-WindowBytes WindowBytes::allocate(const Team& team, std::size_t bytes) {
-  return WindowBytes(
-      std::make_unique<window::WindowState>(team.state(), "Window::allocate", std::nullopt, bytes));
+void window::check_origin(std::string_view operation, const Layout& layout, std::size_t elements) {
+  if (layout.extent() <= elements) return;
+  base::throw_error(
+      ErrorCode::out_of_range,
+      {.operation = std::string(operation),
+       .problem = fmt::format("the layout reaches {} elements far, the memory here has {}",
+                              layout.extent(), elements),
+       .hint = "layouts count from the start of the span"});
 }
 
-WindowBytes WindowBytes::create(const Team& team, std::span<std::byte> memory) {
-  return WindowBytes(
-      std::make_unique<window::WindowState>(team.state(), "Window::create", memory, memory.size()));
+namespace {
+
+const std::byte* bytes_of(const void* memory) noexcept {
+  return static_cast<const std::byte*>(memory);
+}
+std::byte* bytes_of(void* memory) noexcept {
+  return static_cast<std::byte*>(memory);
 }
 
-window::WindowState& WindowBytes::checked(std::string_view operation) const {
+}  // namespace
+
+WindowBytes::WindowBytes(std::unique_ptr<WindowState> state) noexcept : state_(std::move(state)) {
+  if (state_) state_->owned_by(state_);
+}
+WindowBytes::WindowBytes(WindowBytes&& other) noexcept : WindowBytes(std::move(other.state_)) {}
+WindowBytes& WindowBytes::operator=(WindowBytes&& other) noexcept {
+  if (this != &other) {
+    window::release(std::move(state_));
+    state_ = std::move(other.state_);
+    if (state_) state_->owned_by(state_);
+  }
+  return *this;
+}
+WindowBytes::~WindowBytes() {
+  window::release(std::move(state_));
+}
+
+namespace {
+
+/// A window comes and goes in this thread's turn; the team that it may be the last to hold has one
+/// of its own.
+std::unique_ptr<WindowState> make(const Team& team, const Creation& creation) {
+  const Progress::Turn turn(*team.state()->job().progress);
+  return std::make_unique<WindowState>(team.state(), creation);
+}
+
+}  // namespace
+
+WindowBytes WindowBytes::allocate(const Team& team, std::size_t bytes,
+                                  const WindowOptions& options) {
+  return WindowBytes(make(team, {"Window::allocate", WindowKind::allocated, bytes, {}, options}));
+}
+WindowBytes WindowBytes::create(const Team& team, std::span<std::byte> memory,
+                                const WindowOptions& options) {
+  return WindowBytes(
+      make(team, {"Window::create", WindowKind::created, memory.size(), memory, options}));
+}
+WindowBytes WindowBytes::allocate_shared(const Team& team, std::size_t bytes,
+                                         const WindowOptions& options) {
+  return WindowBytes(
+      make(team, {"Window::allocate_shared", WindowKind::shared, bytes, {}, options}));
+}
+WindowBytes WindowBytes::dynamic(const Team& team, const WindowOptions& options) {
+  return WindowBytes(make(team, {"Window::dynamic", WindowKind::dynamic, 0, {}, options}));
+}
+
+WindowState& WindowBytes::checked(std::string_view operation) const {
   if (state_) return *state_;
   base::throw_error(ErrorCode::window_freed, {.operation = std::string(operation),
                                               .hint = "the window was freed or moved from"});
 }
 
 void WindowBytes::free() {
-  window::WindowState& last = checked("Window::free");
-  const std::unique_ptr<window::WindowState> owned =
-      std::move(state_);  // freed even if close() throws
-  last.close();
+  WindowState& last = checked("Window::free");
+  std::exception_ptr failure;
+  try {
+    const Progress::Turn turn(last.progress());
+    last.close();
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  window::release(std::move(state_));
+  if (failure) std::rethrow_exception(failure);
+}
+
+std::size_t WindowBytes::attach(std::span<std::byte> memory, std::size_t alignment) {
+  WindowState& window = checked("Window::attach");
+  const Progress::Turn turn(window.progress());
+  return window.attach_region(memory, alignment);
+}
+void WindowBytes::detach(std::span<std::byte> memory) {
+  WindowState& window = checked("Window::detach");
+  const Progress::Turn turn(window.progress());
+  window.detach_region(memory);
 }
 
 std::span<std::byte> WindowBytes::local() const {
   return checked("local").local();
+}
+std::span<std::byte> WindowBytes::shared_span(Rank target) const {
+  return checked("shared_span").shared_span(target);
 }
 std::size_t WindowBytes::size_bytes(Rank target) const {
   return checked("size").size_bytes(target);
 }
 const Team& WindowBytes::team() const {
   return checked("team").team();
+}
+WindowKind WindowBytes::kind() const {
+  return checked("kind").kind();
+}
+const WindowOptions& WindowBytes::options() const {
+  return checked("options").options();
 }
 CoherenceDomain WindowBytes::coherence() const {
   return checked("coherence").coherence();
@@ -78,47 +179,113 @@ std::string WindowBytes::describe() const {
   return checked("describe").describe();
 }
 
-void WindowBytes::put(const void* source, std::size_t bytes, Rank target,
-                      std::size_t offset_bytes) {
-  checked("put").put(static_cast<const std::byte*>(source), bytes, target, offset_bytes);
+// ---- put and get
+
+void WindowBytes::put(const void* source, std::size_t bytes, TargetBytes target) {
+  WindowState& window = checked(target.operation);
+  if (window.put_by_cpu(bytes_of(source), bytes, target)) return;
+  window.transfer(target, [&](Traffic& way, Completion& done) {
+    window.put(bytes_of(source), bytes, target, way, done);
+  });
 }
-void WindowBytes::get(void* destination, std::size_t bytes, Rank target, std::size_t offset_bytes) {
-  checked("get").get(static_cast<std::byte*>(destination), bytes, target, offset_bytes);
+
+void WindowBytes::get(void* destination, std::size_t bytes, TargetBytes target) {
+  WindowState& window = checked(target.operation);
+  if (window.get_by_cpu(bytes_of(destination), bytes, target)) return;
+  window.transfer(target, [&](Traffic& way, Completion& done) {
+    window.get(bytes_of(destination), bytes, target, way, done);
+  });
 }
-void WindowBytes::get_now(void* destination, std::size_t bytes, Rank target,
-                          std::size_t offset_bytes) {
-  checked("get").get_now(static_cast<std::byte*>(destination), bytes, target, offset_bytes);
+
+void WindowBytes::get_now(void* destination, std::size_t bytes, TargetBytes target) {
+  WindowState& window = checked(target.operation);
+  if (window.get_by_cpu(bytes_of(destination), bytes, target)) return;
+  window.transfer_now(target, [&](Traffic& way, Completion& done) {
+    window.get(bytes_of(destination), bytes, target, way, done);
+  });
 }
-void WindowBytes::fetch_add(std::uint64_t operand, std::uint64_t& result, Rank target,
-                            std::size_t offset_bytes) {
-  checked("fetch_add").fetch_add(operand, result, target, offset_bytes);
+
+Request WindowBytes::rput(const void* source, std::size_t bytes, TargetBytes target) {
+  WindowState& window = checked(target.operation);
+  return window.request(target, [&](Completion& done) {
+    window.put(bytes_of(source), bytes, target, window.common(), done);
+  });
 }
-std::uint64_t WindowBytes::fetch_add_now(std::uint64_t operand, Rank target,
-                                         std::size_t offset_bytes) {
-  return checked("fetch_add").fetch_add_now(operand, target, offset_bytes);
+
+Request WindowBytes::rget(void* destination, std::size_t bytes, TargetBytes target) {
+  WindowState& window = checked(target.operation);
+  return window.request(target, [&](Completion& done) {
+    window.get(bytes_of(destination), bytes, target, window.common(), done);
+  });
 }
-void WindowBytes::compare_and_swap(std::uint64_t compare, std::uint64_t swap, std::uint64_t& result,
-                                   Rank target, std::size_t offset_bytes) {
-  checked("compare_and_swap").compare_and_swap(compare, swap, result, target, offset_bytes);
+
+void WindowBytes::put(const void* source, const Layout& from, TargetBytes target, const Layout& to,
+                      std::size_t element_bytes) {
+  WindowState& window = checked(target.operation);
+  window.transfer(target, [&](Traffic& way, Completion& done) {
+    window.put(bytes_of(source), from, target, to, element_bytes, way, done);
+  });
 }
-std::uint64_t WindowBytes::compare_and_swap_now(std::uint64_t compare, std::uint64_t swap,
-                                                Rank target, std::size_t offset_bytes) {
-  return checked("compare_and_swap").compare_and_swap_now(compare, swap, target, offset_bytes);
+
+void WindowBytes::get(void* destination, const Layout& to, TargetBytes target, const Layout& from,
+                      std::size_t element_bytes) {
+  WindowState& window = checked(target.operation);
+  window.transfer(target, [&](Traffic& way, Completion& done) {
+    window.get(bytes_of(destination), to, target, from, element_bytes, way, done);
+  });
 }
-void WindowBytes::flush(Rank target) {
-  checked("flush").flush(target);
+
+Request WindowBytes::rput(const void* source, const Layout& from, TargetBytes target,
+                          const Layout& to, std::size_t element_bytes) {
+  WindowState& window = checked(target.operation);
+  return window.request(target, [&](Completion& done) {
+    window.put(bytes_of(source), from, target, to, element_bytes, window.common(), done);
+  });
 }
-void WindowBytes::flush_all() {
-  checked("flush_all").flush_all();
+
+Request WindowBytes::rget(void* destination, const Layout& to, TargetBytes target,
+                          const Layout& from, std::size_t element_bytes) {
+  WindowState& window = checked(target.operation);
+  return window.request(target, [&](Completion& done) {
+    window.get(bytes_of(destination), to, target, from, element_bytes, window.common(), done);
+  });
 }
-void WindowBytes::flush_local(Rank target) {
-  checked("flush_local").flush_local(target);
+
+// ---- accumulates
+
+void WindowBytes::accumulate(const Accumulation& what, TargetBytes target) {
+  WindowState& window = checked(target.operation);
+  const Progress::Turn turn(window.progress());
+  window.accumulate(what, target, window.pending(target));
 }
-void WindowBytes::flush_local_all() {
-  checked("flush_local_all").flush_local_all();
+
+void WindowBytes::accumulate_now(const Accumulation& what, TargetBytes target) {
+  WindowState& window = checked(target.operation);
+  const Progress::Turn turn(window.progress());
+  window.now(target, [&](Completion& done) { window.accumulate(what, target, done); });
 }
-void WindowBytes::fence() {
-  checked("fence").fence();
+
+Request WindowBytes::raccumulate(const Accumulation& what, TargetBytes target) {
+  WindowState& window = checked(target.operation);
+  return window.request(target, [&](Completion& done) { window.accumulate(what, target, done); });
+}
+
+void WindowBytes::compare_and_swap(const Swap& what, TargetBytes target) {
+  WindowState& window = checked(target.operation);
+  const Progress::Turn turn(window.progress());
+  window.compare_and_swap(what, target, window.pending(target));
+}
+
+void WindowBytes::compare_and_swap_now(const Swap& what, TargetBytes target) {
+  WindowState& window = checked(target.operation);
+  const Progress::Turn turn(window.progress());
+  window.now(target, [&](Completion& done) { window.compare_and_swap(what, target, done); });
+}
+
+Request WindowBytes::rcompare_and_swap(const Swap& what, TargetBytes target) {
+  WindowState& window = checked(target.operation);
+  return window.request(target,
+                        [&](Completion& done) { window.compare_and_swap(what, target, done); });
 }
 
 }  // namespace oriel

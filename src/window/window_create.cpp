@@ -6,6 +6,7 @@
 #include <exception>
 #include <limits>
 #include <new>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,17 +19,50 @@
 namespace oriel::window {
 namespace {
 
-using transport::RegionDescriptor;
-using transport::Transport;
+constexpr std::size_t kMostSlots = 1U << 20U;
 
 /// Sizes whose arithmetic could wrap around are refused before any is done.
-void check_size(std::string_view operation, std::size_t bytes) {
-  if (bytes <= std::numeric_limits<std::size_t>::max() / 4) return;
-  base::throw_error(ErrorCode::out_of_memory,
-                    {.operation = std::string(operation),
-                     .problem = "no machine has so much memory",
-                     .length_bytes = bytes,
-                     .hint = "sizes are counted in elements: was a negative number given?"});
+void check_size(const Creation& creation) {
+  const std::size_t bytes = creation.bytes;
+  if (bytes > std::numeric_limits<std::size_t>::max() / 4) {
+    base::throw_error(ErrorCode::out_of_memory,
+                      {.operation = std::string(creation.operation),
+                       .problem = "no machine has so much memory",
+                       .length_bytes = bytes,
+                       .hint = "sizes are counted in elements: was a negative number given?"});
+  }
+  const auto check_number = [&](std::size_t number, const char* what) {
+    if (number <= kMostSlots) return;
+    base::throw_error(ErrorCode::invalid_argument,
+                      {.operation = std::string(creation.operation),
+                       .problem = fmt::format("{} {}", number, what),
+                       .hint = fmt::format("at most {} are possible", kMostSlots)});
+  };
+  check_number(creation.options.notification_slots, "notification slots");
+  check_number(creation.options.most_regions, "regions");
+}
+
+TeamPaths paths_of(const TeamState& team, WindowKind kind) {
+  if (kind == WindowKind::shared) return {team.job().shm, nullptr};
+  return paths_among(team.job(), team.members());
+}
+
+void check_machine(const TeamState& team, const Creation& creation) {
+  if (creation.kind != WindowKind::shared) return;
+  const auto& ranks = team.job().ranks;
+  const JobRank& mine = ranks[static_cast<std::size_t>(team.job().world_rank)];
+  for (const int member : team.members()) {
+    const JobRank& other = ranks[static_cast<std::size_t>(member)];
+    if (other.node == mine.node) continue;
+    base::throw_error(ErrorCode::unsupported,
+                      {.operation = std::string(creation.operation),
+                       .problem = fmt::format("ranks {} and {} do not share a machine",
+                                              team.job().world_rank, member),
+                       .origin = team.job().world_rank,
+                       .target = member,
+                       .target_host = other.host,
+                       .hint = "make it over Runtime::node(), the ranks of one machine"});
+  }
 }
 
 }  // namespace
@@ -52,152 +86,189 @@ CoherenceChoice choose_coherence(bool all_near, transport::AtomicScope scope) {
           "a device of the team has no atomics: atomic operations are refused"};
 }
 
-namespace {
-
-TeamPaths paths_of(const TeamState& team) {
-  TeamPaths paths;
-  const JobContext& job = team.job();
-  for (const int member : team.members()) {
-    const JobRank& rank = job.ranks[static_cast<std::size_t>(member)];
-    (rank.transport == job.verbs ? paths.verbs : paths.shm) = rank.transport;
-  }
-  return paths;
-}
-
-}  // namespace
-
-WindowState::WindowState(std::shared_ptr<TeamState> team, std::string_view operation,
-                         std::optional<std::span<std::byte>> own, std::size_t bytes)
+WindowState::WindowState(std::shared_ptr<TeamState> team, const Creation& creation)
     : team_state_(std::move(team)),
       team_(team_state_),
       number_(team_state_->next_window()),
+      kind_(creation.kind),
+      options_(creation.options),
       exceptions_at_start_(std::uncaught_exceptions()),
-      allocated_(!own),
-      paths_(paths_of(*team_state_)) {
-  bootstrap::Bootstrap& group = team_state_->group();
-  const auto records = bootstrap::allgather_agreed(group, operation, [&] {
-    check_size(operation, bytes);
-    return expose(own, bytes);
+      memory_(team_state_->job(), paths_of(*team_state_, creation.kind)) {
+  TeamGroup group(*team_state_, creation.operation);
+  const auto parts = bootstrap::allgather_agreed(group, creation.operation, [&] {
+    check_size(creation);
+    check_machine(*team_state_, creation);
+    return std::uint64_t{creation.bytes};
   });
-  bootstrap::agree(group, operation, [&] { attach(records); });
+  const auto records = bootstrap::allgather_agreed(group, creation.operation,
+                                                   [&] { return expose(creation, parts); });
+  bootstrap::agree(group, creation.operation, [&] {
+    check_alike(creation.operation, records);
+    attach(records);
+  });
   segment_->close_fd();  // every peer that needs it has it mapped now
+  team_state_->job().windows.push_back(this);
 }
 
-WindowRecord WindowState::expose(std::optional<std::span<std::byte>> own, std::size_t bytes) {
-  control_offset_ = allocated_ ? base::whole_pages(bytes) : 0;
-  segment_ = std::make_unique<base::SharedSegment>(control_offset_ +
-                                                   base::whole_pages(sizeof(sync::ControlWords)));
-  team_state_->job().place_memory(segment_->bytes());
-  local_ = own ? *own : segment_->bytes().first(bytes);
+std::size_t WindowState::region_table_offset() const noexcept {
+  return sizeof(sync::ControlWords) + options_.notification_slots * sizeof(std::uint64_t);
+}
 
+std::size_t WindowState::control_bytes() const noexcept {
+  return region_table_offset() +
+         (kind_ == WindowKind::dynamic ? RegionTable::bytes(options_.most_regions) : 0);
+}
+
+/// The parts that lie in this rank's segment: its own, none, or those of all.
+std::size_t WindowState::bytes_made_here(std::span<const std::uint64_t> parts) const {
+  const auto me = static_cast<std::size_t>(team_state_->rank());
+  if (kind_ == WindowKind::created || kind_ == WindowKind::dynamic) return 0;
+  if (!is_contiguous()) return parts[me];
+  return me == 0 ? std::accumulate(parts.begin(), parts.end(), std::uint64_t{0}) : 0;
+}
+
+WindowRecord WindowState::expose(const Creation& creation, std::span<const std::uint64_t> parts) {
   WindowRecord record;
-  record.bytes = bytes;
-  record.is_allocated = allocated_;
-  record.control_offset = control_offset_;
-  const auto expose_to = [&](Transport* transport, RegionDescriptor& segment,
-                             RegionDescriptor& part) {
-    if (transport == nullptr) return;
-    exposed_.push_back(transport->expose({segment_->bytes(), segment_.get()}));
-    segment = exposed_.back()->descriptor();
-    if (allocated_ || bytes == 0) return;
-    exposed_.push_back(transport->expose({local_, nullptr}));
-    part = exposed_.back()->descriptor();
-  };
-  expose_to(paths_.shm, record.segment.shm, record.own.shm);
-  expose_to(paths_.verbs, record.segment.verbs, record.own.verbs);
-  if (paths_.verbs != nullptr) record.scope = paths_.verbs->capabilities().atomics;
+  record.bytes = creation.bytes;
+  record.kind = kind_;
+  record.options = options_;
+  record.control_offset = base::whole_pages(bytes_made_here(parts));
+  segment_ = std::make_unique<base::SharedSegment>(record.control_offset +
+                                                   base::whole_pages(control_bytes()));
+  team_state_->job().place_memory(segment_->bytes());
+  control_ = segment_->bytes().subspan(record.control_offset);
+  local_ = kind_ == WindowKind::created ? creation.memory
+                                        : segment_->bytes().first(bytes_made_here(parts));
+
+  record.segment = memory_.expose({segment_->bytes(), segment_.get()});
+  if (kind_ == WindowKind::created && !local_.empty())
+    record.own = memory_.expose({local_, nullptr});
+  transport::Transport* const device = memory_.paths().verbs;
+  if (device != nullptr) record.scope = device->capabilities().atomics;
   return record;
+}
+
+void WindowState::check_alike(std::string_view operation,
+                              std::span<const WindowRecord> records) const {
+  for (std::size_t index = 0; index < records.size(); ++index) {
+    if (records[index].kind == kind_ && records[index].options == options_) continue;
+    base::throw_error(ErrorCode::option_mismatch,
+                      {.operation = std::string(operation),
+                       .problem = fmt::format("team rank {} creates another kind of window, or "
+                                              "with other options",
+                                              index),
+                       .origin = team_state_->job().world_rank,
+                       .target = team_state_->members()[index],
+                       .window = number_,
+                       .hint = "a window is made alike by all ranks, but for the size"});
+  }
 }
 
 void WindowState::attach(std::span<const WindowRecord> records) {
   const auto weakest = std::ranges::min_element(records, {}, &WindowRecord::scope);
-  coherence_ = choose_coherence(paths_.all_near(), weakest->scope);
-  atomics_refused_ = !paths_.all_near() && weakest->scope == transport::AtomicScope::none;
-  targets_.resize(records.size());
-  pending_.resize(records.size());
-  is_touched_.resize(records.size());
-  touched_.reserve(records.size());
-  for (std::size_t index = 0; index < records.size(); ++index) attach_part(index, records[index]);
-  make_barrier(records);
+  coherence_ = choose_coherence(memory_.paths().all_near(), weakest->scope);
+  atomics_refused_ = !memory_.paths().all_near() && weakest->scope == transport::AtomicScope::none;
+  const transport::Lanes* const lanes = team_state_->job().lanes;
+  for (std::size_t i = 0; lanes != nullptr && i < lanes->size(); ++i) {
+    traffic_.emplace_back((*lanes)[i].turns(), &(*lanes)[i]);
+  }
+  traffic_.emplace_back(progress(), nullptr);
+  for (std::size_t index = 0; index < records.size(); ++index) attach_rank(index, records[index]);
+  if (is_contiguous()) place_parts(records);
+  make_protocols();
 }
 
-void WindowState::attach_part(std::size_t index, const WindowRecord& record) {
+/// The way to memory of a rank, as the window's coherence domain has it.
+Target WindowState::reach_memory(std::size_t index, const MemoryRecord& theirs,
+                                 TeamMemory& attached) const {
   const int world_rank = team_state_->members()[index];
-  Transport* const transport =
-      team_state_->job().ranks[static_cast<std::size_t>(world_rank)].transport;
-  const WindowRecord::Piece& part = record.is_allocated ? record.segment : record.own;
-  Target& target = targets_[index];
-  target.bytes = record.bytes;
-  target.data = &transport->endpoint(world_rank);
-  if (record.bytes != 0) {
-    const transport::PeerMemory& memory = attach_piece(world_rank, transport, part);
-    target.mapped = memory.mapped();
-    target.data_base = memory.base();
-  }
-  target.atomics = target.data;
-  target.atomics_base = target.data_base;
-  const bool through_nic = coherence_.domain == CoherenceDomain::nic && transport != paths_.verbs;
-  if (through_nic && record.bytes != 0) {
-    target.atomics = &paths_.verbs->endpoint(world_rank);
-    target.atomics_base = attach_piece(world_rank, paths_.verbs, part).base();
-  }
+  transport::Transport& path = attached.path_to(world_rank);
+  transport::Transport* const device = attached.paths().verbs;
+  const bool through_nic = coherence_.domain == CoherenceDomain::nic && &path != device;
+  const std::uint64_t bytes = std::max(theirs.shm.length, theirs.verbs.length);
+  Target target{.bytes = bytes, .data = &path.endpoint(world_rank)};
+  target.atomics = through_nic ? &device->endpoint(world_rank) : target.data;
+  if (bytes == 0) return target;
+  const transport::PeerMemory& memory = attached.attach(world_rank, theirs);
+  target.mapped = memory.mapped();
+  target.data_base = memory.base();
+  target.atomics_base =
+      through_nic ? attached.attach_by_device(world_rank, theirs).base() : target.data_base;
+  return target;
 }
 
-const transport::PeerMemory& WindowState::attach_piece(int world_rank, Transport* transport,
-                                                       const WindowRecord::Piece& piece) {
-  const RegionDescriptor& region = transport == paths_.verbs ? piece.verbs : piece.shm;
-  attached_.push_back(transport->attach(world_rank, region));
-  return *attached_.back();
+void WindowState::attach_rank(std::size_t index, const WindowRecord& record) {
+  const Target segment = reach_memory(index, record.segment, memory_);
+  controls_.push_back({{segment.data, segment.data_base.plus(record.control_offset)},
+                       {segment.atomics, segment.atomics_base.plus(record.control_offset)}});
+  targets_.push_back(kind_ == WindowKind::created ? reach_memory(index, record.own, memory_)
+                                                  : segment);
+  targets_.back().bytes = record.bytes;
 }
 
-void WindowState::make_barrier(std::span<const WindowRecord> records) {
+/// All parts of a contiguous window lie in the segment of the first rank.
+void WindowState::place_parts(std::span<const WindowRecord> records) {
+  const Target first = targets_.front();
+  std::size_t offset = 0;
+  for (std::size_t index = 0; index < records.size(); ++index) {
+    Target& part = targets_[index];
+    part.mapped = first.mapped + offset;
+    part.data_base = part.atomics_base = first.data_base.plus(offset);
+    offset += records[index].bytes;
+  }
+  const Target& mine = targets_[static_cast<std::size_t>(team_state_->rank())];
+  local_ = {mine.mapped, mine.bytes};
+}
+
+void WindowState::make_protocols() {
+  JobContext& job = team_state_->job();
   const int size = team_state_->size();
   const int rank = team_state_->rank();
-  const auto partner = [&](int index) {
-    const int world_rank = team_state_->members()[static_cast<std::size_t>(index)];
-    Transport* const transport =
-        team_state_->job().ranks[static_cast<std::size_t>(world_rank)].transport;
-    const WindowRecord& record = records[static_cast<std::size_t>(index)];
-    const transport::RemoteAddress segment =
-        attach_piece(world_rank, transport, record.segment).base();
-    return sync::Partner{&transport->endpoint(world_rank), segment.plus(record.control_offset)};
+  const auto by_data = [this](int index) {
+    return controls_[static_cast<std::size_t>(index)].data;
   };
-  std::vector<sync::Round> rounds;
-  for (const int distance : sync::round_distances(size)) {
-    rounds.push_back({partner((rank + distance) % size), partner((rank + size - distance) % size)});
-  }
-  auto* const words = ::new (segment_->bytes().data() + control_offset_) sync::ControlWords{};
-  barrier_ = std::make_unique<sync::Barrier>(team_state_->members(), rank, std::move(rounds),
-                                             *words, progress(), *team_state_->job().health);
+  const auto by_atomics = [this](int index) {
+    return controls_[static_cast<std::size_t>(index)].atomics;
+  };
+  auto* const words = ::new (control_.data()) sync::ControlWords{};
+  const auto slots =
+      std::span(reinterpret_cast<std::uint64_t*>(words + 1), options_.notification_slots);
+  barrier_ = std::make_unique<sync::Barrier>(team_state_->members(), rank,
+                                             sync::make_rounds(size, rank, by_data), *words,
+                                             progress(), *job.health);
+  vigil_ =
+      std::make_unique<sync::Vigil>(team_state_->members(), rank, *words, *job.health, by_data);
+  locks_ = std::make_unique<LockEpochs>(*words, by_atomics, progress(), *vigil_, number_);
+  exposure_ = std::make_unique<sync::Exposure>(*words, by_data, progress(), *vigil_);
+  notifications_ = std::make_unique<sync::Notifications>(slots, progress(), *vigil_);
+  accumulate_locks_ = std::make_unique<AccumulateLocks>(*words, by_atomics, progress(), *vigil_);
+  accumulator_ = std::make_unique<Accumulator>(
+      progress(), *accumulate_locks_,
+      AccumulateFacts{.domain = coherence_.domain,
+                      .promises = {.single_element = options_.single_element,
+                                   .no_concurrent = options_.no_concurrent_accumulate},
+                      .members = team_state_->members(),
+                      .world_rank = job.world_rank,
+                      .window = number_});
+  if (kind_ != WindowKind::dynamic) return;
+  auto* const table = reinterpret_cast<RegionTable*>(control_.data() + region_table_offset());
+  regions_ =
+      std::make_unique<RegionOwner>(*table, options_.most_regions, job, memory_.paths(), number_);
+  directories_.resize(static_cast<std::size_t>(size));
 }
 
-WindowState::~WindowState() {
-  if (!closed_) leave();
-  // The records of what is outstanding point into this object, whatever has failed.
-  progress().wait([this]() noexcept {
-    return std::ranges::all_of(pending_, [](const auto& one) { return one.remote_pending == 0; });
-  });
-}
-
-/// The way out of a window that nobody freed. When an exception is on its way through here, this
-/// rank will not take part in what the others may be waiting for: they are told instead. If the
-/// team has fallen apart already, everybody knows.
-void WindowState::leave() noexcept {
-  if (std::uncaught_exceptions() > exceptions_at_start_ || barrier_->given_up()) {
-    abandon();
-    return;
-  }
-  try {
-    close();
-  } catch (const std::exception& error) {
-    base::log(base::LogLevel::error, "window {} was left by an error: {}", number_, error.what());
-  }
-}
-
-void WindowState::abandon() noexcept {
-  closed_ = true;
-  team_state_->job().broken = true;
-  barrier_->give_up();
+std::span<std::byte> WindowState::shared_span(Rank target) const {
+  const Target& part = targets_[checked_index("shared_span", target)];
+  if (part.mapped != nullptr && kind_ != WindowKind::dynamic) return {part.mapped, part.bytes};
+  base::throw_error(
+      ErrorCode::unsupported,
+      {.operation = "shared_span",
+       .problem = fmt::format("the part of team rank {} is not mapped here: the window is {}",
+                              static_cast<int>(target), to_string(kind_)),
+       .origin = team_state_->job().world_rank,
+       .target = team_state_->world_rank("shared_span", target),
+       .window = number_,
+       .hint = "use Window::allocate_shared() over Runtime::node()"});
 }
 
 }  // namespace oriel::window

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -14,25 +15,26 @@
 
 #include "base/shared_segment.hpp"
 #include "sync/barrier.hpp"
+#include "sync/exposure.hpp"
+#include "sync/flush.hpp"
+#include "sync/notification.hpp"
+#include "sync/vigil.hpp"
 #include "transport/completion.hpp"
 #include "transport/endpoint.hpp"
 #include "transport/memory.hpp"
+#include "window/accumulate.hpp"
+#include "window/accumulate_locks.hpp"
+#include "window/lock_epochs.hpp"
+#include "window/own_completion.hpp"
+#include "window/region_table.hpp"
+#include "window/request_pool.hpp"
+#include "window/target.hpp"
+#include "window/team_memory.hpp"
 #include "window/team_state.hpp"
+#include "window/traffic.hpp"
+#include "window/window_record.hpp"
 
 namespace oriel::window {
-
-/// The way to one target's part, all that an operation looks at. 64 bytes: one cache line per peer.
-struct Target {
-  std::byte* mapped = nullptr;  ///< the part, if plain loads and stores reach it
-  std::uint64_t bytes = 0;      ///< its size
-  transport::Endpoint* data = nullptr;
-  transport::RemoteAddress data_base{};
-  transport::Endpoint* atomics = nullptr;  ///< not `data` where the coherence domain says so
-  transport::RemoteAddress atomics_base{};
-
-  [[nodiscard]] bool by_cpu() const noexcept { return mapped != nullptr && atomics == data; }
-};
-static_assert(sizeof(Target) == 64);
 
 /// What the coherence domain of a window is, and why.
 struct CoherenceChoice {
@@ -45,125 +47,262 @@ struct CoherenceChoice {
 /// @param scope  the weakest of all ranks' devices; ignored when all_near
 [[nodiscard]] CoherenceChoice choose_coherence(bool all_near, transport::AtomicScope scope);
 
-/// The transports that lead from this rank to members of a team; null where none does.
-struct TeamPaths {
-  transport::Transport* shm = nullptr;
-  transport::Transport* verbs = nullptr;
-  /// The same on all ranks: who has a far peer is itself far from that peer.
-  [[nodiscard]] bool all_near() const noexcept { return verbs == nullptr; }
+/// What a window is to be.
+struct Creation {
+  std::string_view operation;  ///< the call
+  WindowKind kind = WindowKind::allocated;
+  std::size_t bytes = 0;          ///< of this rank's part
+  std::span<std::byte> memory{};  ///< of the program, for created windows
+  WindowOptions options{};
 };
 
-/// What a rank tells the others when a window is created; travels as bytes.
-struct WindowRecord {
-  /// One piece of memory as each transport exposes it; length 0 where the transport is not used.
-  struct Piece {
-    transport::RegionDescriptor shm{};
-    transport::RegionDescriptor verbs{};
-  };
-  std::uint64_t bytes = 0;  ///< size of the part
-  bool is_allocated = true;
-  Piece segment{};                   ///< [the part, if allocated][ControlWords]
-  Piece own{};                       ///< the part, if it is the program's memory
-  std::uint64_t control_offset = 0;  ///< of the ControlWords in the segment
-  transport::AtomicScope scope{};    ///< of this rank's device
+/// Where an operation goes: a way to memory, and a place behind its base. A copy: while the
+/// operation waits for room, another thread may learn of other regions.
+struct Spot {
+  Target target{};
+  std::size_t offset = 0;
 };
 
-/// One rank's side of a window.
+/// One rank's side of a window. Members are called in the common turn (see Progress), but for those
+/// that say otherwise.
 class WindowState {
  public:
-  /// Collective: over `own` memory of the program [MPI_Win_create], or over `bytes` to be allocated
-  /// [MPI_Win_allocate].
-  WindowState(std::shared_ptr<TeamState> team, std::string_view operation,
-              std::optional<std::span<std::byte>> own, std::size_t bytes);
+  /// Collective.
+  WindowState(std::shared_ptr<TeamState> team, const Creation& creation);
   ~WindowState();
   WindowState(const WindowState&) = delete;
   WindowState& operator=(const WindowState&) = delete;
 
-  void put(const std::byte* source, std::size_t bytes, Rank target, std::size_t offset);
-  void get(std::byte* destination, std::size_t bytes, Rank target, std::size_t offset);
-  void get_now(std::byte* destination, std::size_t bytes, Rank target, std::size_t offset);
-  void fetch_add(std::uint64_t operand, std::uint64_t& result, Rank target, std::size_t offset);
-  void compare_and_swap(std::uint64_t compare, std::uint64_t swap, std::uint64_t& result,
-                        Rank target, std::size_t offset);
-  [[nodiscard]] std::uint64_t fetch_add_now(std::uint64_t operand, Rank target, std::size_t offset);
-  [[nodiscard]] std::uint64_t compare_and_swap_now(std::uint64_t compare, std::uint64_t swap,
-                                                   Rank target, std::size_t offset);
+  // window_transfer.cpp. What a CPU can do at once needs no turn: false if it can not. Else it goes
+  // by `way`, in its turn, and `done` counts the operation.
+  [[nodiscard]] bool put_by_cpu(const std::byte* source, std::size_t bytes, const TargetBytes& to);
+  [[nodiscard]] bool get_by_cpu(std::byte* destination, std::size_t bytes, const TargetBytes& from);
+  void put(const std::byte* source, std::size_t bytes, const TargetBytes& to, Traffic& way,
+           transport::Completion& done);
+  void get(std::byte* destination, std::size_t bytes, const TargetBytes& from, Traffic& way,
+           transport::Completion& done);
+  void put(const std::byte* source, const Layout& from, const TargetBytes& where, const Layout& to,
+           std::size_t element_bytes, Traffic& way, transport::Completion& done);
+  void get(std::byte* destination, const Layout& to, const TargetBytes& where, const Layout& from,
+           std::size_t element_bytes, Traffic& way, transport::Completion& done);
 
+  // window_atomics.cpp
+  void accumulate(const Accumulation& what, const TargetBytes& where, transport::Completion& done);
+  void compare_and_swap(const Swap& what, const TargetBytes& where, transport::Completion& done);
+
+  // window_sync.cpp
+  /// What everything but puts and gets goes by; these, too, where they belong to something that
+  /// does.
+  [[nodiscard]] Traffic& common() noexcept { return traffic_.back(); }
+  /// The count of operations on a target that flush waits for. Errors: invalid_rank.
+  [[nodiscard]] transport::Completion& pending(const TargetBytes& where);
+  /// Runs `start(way, done)` in the turn of the way that the calling thread's puts and gets take;
+  /// flush waits for it. Takes that turn. Errors: invalid_rank.
+  template <class Start>
+  void transfer(const TargetBytes& where, Start&& start);
+  /// The same, and waits until it is locally complete.
+  template <class Start>
+  void transfer_now(const TargetBytes& where, Start&& start);
+  /// Runs `start(done)` and waits until it is locally complete.
+  template <class Start>
+  void now(const TargetBytes& where, Start&& start);
+  /// Runs `start(done)` for a request of its own; takes the turn.
+  template <class Start>
+  [[nodiscard]] Request request(const TargetBytes& where, Start&& start);
+  /// Runs `start(done)`, and adds one to the target's notification slot behind it.
+  template <class Start>
+  void notified(const TargetBytes& where, std::size_t slot, Start&& start);
+  /// These four take the turns they need.
   void flush(Rank target);
   void flush_all();
   void flush_local(Rank target);
   void flush_local_all();
-  void fence();
+  void fence(FenceAssertion assertions);
   /// Completes and waits for all ranks; what is left to the destructor is to release. Errors: as
   /// fence().
   void close();
 
+  // window_epochs.cpp; the numbers of lock epochs are for LockGuard
+  [[nodiscard]] std::uint64_t lock(Rank target, LockMode mode, bool no_check);
+  [[nodiscard]] std::uint64_t lock_all(bool no_check);
+  void unlock(Rank target);
+  void unlock_all();
+  [[nodiscard]] bool holds(std::optional<Rank> target, std::uint64_t epoch) const;
+  void post(std::span<const Rank> origins);
+  void start(std::span<const Rank> targets);
+  void complete();
+  void wait();
+  [[nodiscard]] bool test();
+  [[nodiscard]] sync::Notifications& notifications() noexcept { return *notifications_; }
+
+  // window_regions.cpp
+  [[nodiscard]] std::size_t attach_region(std::span<std::byte> memory, std::size_t alignment);
+  void detach_region(std::span<std::byte> memory);
+
+  // These need no turn.
+  /// The only owner, which may move: it says so, and the end of the runtime empties it.
+  void owned_by(std::unique_ptr<WindowState>& owner) noexcept { owner_ = &owner; }
+  [[nodiscard]] std::unique_ptr<WindowState>& owner() const noexcept { return *owner_; }
+  [[nodiscard]] transport::Progress& progress() const noexcept {
+    return *team_state_->job().progress;
+  }
   [[nodiscard]] std::span<std::byte> local() const noexcept { return local_; }
+  [[nodiscard]] std::span<std::byte> shared_span(Rank target) const;
   [[nodiscard]] std::size_t size_bytes(Rank target) const;
   [[nodiscard]] const Team& team() const noexcept { return team_; }
+  [[nodiscard]] WindowKind kind() const noexcept { return kind_; }
+  [[nodiscard]] const WindowOptions& options() const noexcept { return options_; }
   [[nodiscard]] CoherenceDomain coherence() const noexcept { return coherence_.domain; }
   [[nodiscard]] std::string describe() const;
 
  private:
+  /// The control areas of a rank: by the way that data takes, and by that of atomics.
+  struct Controls {
+    sync::Partner data{};
+    sync::Partner atomics{};
+  };
+
   // window_create.cpp
-  [[nodiscard]] WindowRecord expose(std::optional<std::span<std::byte>> own, std::size_t bytes);
+  [[nodiscard]] bool is_contiguous() const noexcept {
+    return kind_ == WindowKind::shared && options_.contiguous;
+  }
+  [[nodiscard]] std::size_t region_table_offset() const noexcept;
+  [[nodiscard]] std::size_t control_bytes() const noexcept;
+  [[nodiscard]] std::size_t bytes_made_here(std::span<const std::uint64_t> parts) const;
+  [[nodiscard]] WindowRecord expose(const Creation& creation, std::span<const std::uint64_t> parts);
+  void check_alike(std::string_view operation, std::span<const WindowRecord> records) const;
   void attach(std::span<const WindowRecord> records);
-  void attach_part(std::size_t index, const WindowRecord& record);
-  [[nodiscard]] const transport::PeerMemory& attach_piece(int world_rank,
-                                                          transport::Transport* transport,
-                                                          const WindowRecord::Piece& piece);
-  void make_barrier(std::span<const WindowRecord> records);
+  [[nodiscard]] Target reach_memory(std::size_t index, const MemoryRecord& theirs,
+                                    TeamMemory& attached) const;
+  void attach_rank(std::size_t index, const WindowRecord& record);
+  void place_parts(std::span<const WindowRecord> records);
+  void make_protocols();
   void leave() noexcept;
   void abandon() noexcept;
 
-  // window_transfer.cpp and window_atomics.cpp; `done` counts the operation
+  // window_transfer.cpp, window_regions.cpp
+  [[nodiscard]] const Target& part_of(const TargetBytes& where, std::size_t bytes) const;
+  [[nodiscard]] Spot locate(const TargetBytes& where, std::size_t bytes);
+  [[nodiscard]] Spot locate_region(const TargetBytes& where, std::size_t index, std::size_t bytes);
   [[nodiscard]] std::size_t checked_index(std::string_view operation, Rank target) const;
-  [[nodiscard]] Target& checked_target(std::string_view operation, Rank target, std::size_t offset,
-                                       std::size_t bytes);
-  [[noreturn]] void throw_out_of_range(std::string_view operation, Rank target, std::size_t offset,
-                                       std::size_t bytes) const;
-  [[nodiscard]] Target& checked_word(std::string_view operation, Rank target, std::size_t offset);
-  void start_put(Target& to, const std::byte* source, std::size_t bytes, std::size_t offset,
-                 transport::Completion& done);
-  void start_get(Target& from, std::byte* destination, std::size_t bytes, std::size_t offset,
-                 transport::Completion& done);
-  void start_fetch_add(Target& at, std::uint64_t operand, std::uint64_t& result, std::size_t offset,
-                       transport::Completion& done);
-  void start_compare_and_swap(Target& at, std::uint64_t compare, std::uint64_t swap,
-                              std::uint64_t& result, std::size_t offset,
-                              transport::Completion& done);
-  /// The count of operations on `target` that flush waits for; notes that there is something to
-  /// flush.
-  [[nodiscard]] transport::Completion& pending(const Target& target);
-  void flush_index(std::size_t index);
-  void flush_local_index(std::size_t index);
-  void complete_with_all(std::string_view operation);
-  [[nodiscard]] transport::Progress& progress() const noexcept {
-    return *team_state_->job().progress;
-  }
+  [[noreturn]] void throw_out_of_range(const TargetBytes& where, std::size_t bytes) const;
+  void check_counts(const TargetBytes& where, std::size_t origin, std::size_t target) const;
+  [[nodiscard]] Spot locate(const TargetBytes& where, std::size_t bytes, Traffic& way);
+  static void start_put(const Target& to, std::size_t offset, const std::byte* source,
+                        std::size_t bytes, Traffic& way, transport::Completion& done);
+  static void start_get(const Target& from, std::size_t offset, std::byte* destination,
+                        std::size_t bytes, Traffic& way, transport::Completion& done);
+
+  // window_atomics.cpp, window_sync.cpp, window_epochs.cpp
+  void check_atomics(std::string_view operation) const;
+  [[nodiscard]] RequestState& new_request(const TargetBytes& where);
+  [[nodiscard]] Traffic& way_to(const TargetBytes& where);
+  [[nodiscard]] transport::Endpoint& data_endpoint(std::size_t index, Traffic& way);
+  [[nodiscard]] bool is_any_touched(std::size_t ways) const noexcept;
+  void flush_index(Traffic& way, std::size_t index);
+  void flush_local_index(Traffic& way, std::size_t index);
+  template <class Flush>
+  void in_touched(std::size_t ways, Flush&& flush);
+  void flush_lanes(std::size_t index);
+  void flush_all_in_turn();
+  void take_memory_back() noexcept;
+  template <class Complete>
+  void complete_with_all(std::string_view operation, Complete&& complete);
+  void end_epochs();
 
   std::shared_ptr<TeamState> team_state_;
   Team team_;
+  std::unique_ptr<WindowState>* owner_ = nullptr;
   std::uint64_t number_;
+  WindowKind kind_;
+  WindowOptions options_;
   int exceptions_at_start_;
-  bool allocated_;
   bool closed_ = false;
   bool atomics_refused_ = false;
-  TeamPaths paths_;
   CoherenceChoice coherence_;
 
-  // In the order of their making; released in reverse: peers' views, exposures, memory.
+  // In the order of their making; released in reverse: peers' views and exposures, then memory.
   std::unique_ptr<base::SharedSegment>
-      segment_;  // [the part, if allocated][ControlWords], whole pages
+      segment_;  // [the part, if it is made here][control area], whole pages
   std::span<std::byte> local_;
-  std::size_t control_offset_ = 0;
-  std::vector<std::unique_ptr<transport::ExposedMemory>> exposed_;
-  std::vector<std::unique_ptr<transport::PeerMemory>> attached_;
-  std::vector<Target> targets_;                 // by team rank
-  std::vector<transport::Completion> pending_;  // by team rank
-  std::vector<std::uint32_t> touched_;          // targets with something to flush; capacity for all
-  std::vector<bool> is_touched_;
+  std::span<std::byte> control_;  // ControlWords, notification slots, RegionTable if dynamic
+  TeamMemory memory_;
+  std::vector<Target> targets_;  // by team rank, as all of these
+  std::vector<Controls> controls_;
+  std::deque<Traffic> traffic_;  // by the lanes' numbers; the last is the common way's
+
+  // Released first: they see off what they have sent.
   std::unique_ptr<sync::Barrier> barrier_;
+  std::unique_ptr<sync::Vigil> vigil_;
+  std::unique_ptr<LockEpochs> locks_;
+  std::unique_ptr<sync::Exposure> exposure_;
+  std::unique_ptr<sync::Notifications> notifications_;
+  std::unique_ptr<AccumulateLocks> accumulate_locks_;
+  std::unique_ptr<Accumulator> accumulator_;
+  std::unique_ptr<RegionOwner> regions_;  // of a dynamic window
+  std::vector<RegionDirectory> directories_;
 };
+
+/// Lets go of a window in a turn of this thread's. Errors are logged.
+void release(std::unique_ptr<WindowState> state) noexcept;
+
+/// Frees the windows that are alive, in the order of their creation: their owners are then as after
+/// Window::free().
+void release_all(const JobContext& job) noexcept;
+
+template <class Start>
+void WindowState::transfer(const TargetBytes& where, Start&& start) {
+  Traffic& way = way_to(where);
+  const transport::Progress::Turn turn(way.turns());
+  start(way, way.pending(checked_index(where.operation, where.rank), targets_.size()));
+}
+
+template <class Start>
+void WindowState::transfer_now(const TargetBytes& where, Start&& start) {
+  Traffic& way = way_to(where);
+  const transport::Progress::Turn turn(way.turns());
+  OwnCompletion done(way.turns());
+  start(way, *done);
+  const std::size_t index = checked_index(where.operation, where.rank);
+  sync::flush_local(way.turns(), data_endpoint(index, way), *done);
+}
+
+template <class Start>
+void WindowState::now(const TargetBytes& where, Start&& start) {
+  OwnCompletion done(progress());
+  start(*done);
+  const Target& target = targets_[checked_index(where.operation, where.rank)];
+  if (target.atomics != target.data && (*done).local_pending != 0) {
+    sync::post(progress(), [&]() noexcept { return target.atomics->seal(*done); });
+  }
+  sync::flush_local(progress(), *target.data, *done);
+}
+
+template <class Start>
+Request WindowState::request(const TargetBytes& where, Start&& start) {
+  const transport::Progress::Turn turn(progress());
+  RequestState& state = new_request(where);
+  try {
+    start(state.done);
+  } catch (...) {
+    state.pool->release(state);
+    throw;
+  }
+  return Request(&state);
+}
+
+template <class Start>
+void WindowState::notified(const TargetBytes& where, std::size_t slot, Start&& start) {
+  notifications_->check_range(where.operation, slot, 1);
+  check_atomics(where.operation);
+  transport::Completion& done = pending(where);
+  const auto index = static_cast<std::size_t>(static_cast<int>(where.rank));
+  const sync::Partner& target = controls_[index].atomics;
+  const transport::Corked corked(*target.endpoint);
+  start(done);
+  // On one way they keep their order.
+  if (targets_[index].data != target.endpoint) flush_index(common(), index);
+  notifications_->notify(where.operation, target, slot, done);
+}
 
 }  // namespace oriel::window

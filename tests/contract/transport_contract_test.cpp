@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <functional>
@@ -68,7 +70,7 @@ class TransportContract : public testing::TestWithParam<Maker> {
     for (const auto& transport : transports_) transport->meet(peers);
     exposed_ = target().expose({memory(), GetParam().own_memory ? nullptr : &segment_});
     attached_ = origin().attach(1, exposed_->descriptor());
-    progress_ = std::make_unique<Progress>(std::vector<Transport*>{&origin()}, nullptr, false);
+    progress_ = std::make_unique<Progress>(std::vector<Lane*>{&origin()}, nullptr, false);
   }
 
   [[nodiscard]] Transport& origin() { return *transports_[0]; }
@@ -145,6 +147,64 @@ TEST_P(TransportContract, GetsBringWhatIsThere) {
   }
 }
 
+// Runs of many lengths: side by side at the target, with gaps, and in no order.
+TEST_P(TransportContract, RunsArriveWhereTheyBelongAndComeBack) {
+  for (const std::size_t gap : {0U, 8U, 100U}) {
+    std::ranges::fill(memory(), std::byte{0});
+    std::vector<transport::Run> runs;
+    const Bytes source = pattern(400'000, 3);
+    std::size_t origin_at = 0;
+    std::size_t target_at = 0;
+    for (std::size_t i = 0; i < 500; ++i) {
+      const std::size_t bytes = i % 97 == 0 ? kMostRunBytes : 1 + i % 60;
+      runs.push_back({const_cast<std::byte*>(source.data()) + origin_at, target_at, bytes});
+      origin_at += bytes + i % 5;
+      target_at += bytes + gap;
+    }
+    std::swap(runs[3], runs[400]);
+    Completion done;
+    const auto post = [&](auto call, std::span<const transport::Run> all) {
+      for (std::size_t taken = 0; taken < all.size();) {
+        const std::size_t now = (endpoint().*call)(all.subspan(taken), at(64), done);
+        ASSERT_LE(now, all.size() - taken);
+        if (now == 0) progress_->poll();
+        taken += now;
+      }
+    };
+    post(&Endpoint::put_runs, runs);
+    flush(done);
+    Bytes expected(target_at + gap);
+    for (const transport::Run& run : runs)
+      std::memcpy(&expected[run.offset], run.origin, run.bytes);
+    ASSERT_EQ(std::memcmp(memory().data() + 64, expected.data(), expected.size()), 0);
+
+    Bytes back(source.size());
+    std::vector<transport::Run> wanted = runs;
+    for (transport::Run& run : wanted) run.origin = back.data() + (run.origin - source.data());
+    post(&Endpoint::get_runs, wanted);
+    flush(done);
+    for (const transport::Run& run : wanted) {
+      const auto from = static_cast<std::size_t>(run.origin - back.data());
+      ASSERT_EQ(std::memcmp(run.origin, source.data() + from, run.bytes), 0);
+    }
+  }
+}
+
+TEST_P(TransportContract, AnAddNeverOvertakesWhatWasPutBefore) {
+  if (GetParam().own_memory) GTEST_SKIP() << "words that are added to lie in shared segments";
+  constexpr std::uint64_t kRounds = 200;
+  Completion done;
+  for (std::uint64_t round = 1; round <= kRounds; ++round) {
+    const Bytes data = pattern(1000, static_cast<unsigned>(round));
+    put(data, 512, done);
+    while (endpoint().add(1, at(0), done) != PostResult::posted) progress_->poll();
+    while (std::atomic_ref(*reinterpret_cast<std::uint64_t*>(memory().data())).load() < round)
+      progress_->poll();
+    ASSERT_EQ(std::memcmp(memory().data() + 512, data.data(), data.size()), 0) << round;
+  }
+  flush(done);
+}
+
 TEST_P(TransportContract, ALocallyCompletePutHasTakenItsBytes) {
   Bytes source = pattern(3000, 1);
   const Bytes wanted = source;
@@ -190,6 +250,99 @@ TEST_P(TransportContract, ManyAtomicsAtOnceLoseNone) {
   std::vector<std::uint64_t> wanted(kMany);
   std::iota(wanted.begin(), wanted.end(), 0U);
   EXPECT_EQ(old, wanted);
+}
+
+// Half of the elements get their old values back; 10,000 are more than a request of an agent
+// carries.
+TEST_P(TransportContract, AccumulatesElementsOfEachSizeWhereItCan) {
+  ASSERT_EQ(endpoint().has_accumulate(), GetParam().name.starts_with("shm"));
+  if (!endpoint().has_accumulate()) GTEST_SKIP() << "a device has no CPU at the other end";
+  const auto check = [&]<class T>(T /*type*/) {
+    constexpr std::size_t kCount = 10'000;
+    constexpr std::size_t kOffset = 64;
+    std::vector<T> operands(kCount);
+    std::iota(operands.begin(), operands.end(), T{1});
+    const Bytes before = pattern(kBytes, sizeof(T));
+    std::memcpy(memory().data(), before.data(), kBytes);
+    std::vector<T> old(kCount / 2);
+    Completion done;
+    const auto accumulate = [&](std::size_t first, std::size_t count, T* results) {
+      sync::post_all(*progress_, count, [&](std::size_t taken) noexcept {
+        const auto* sent = reinterpret_cast<const std::byte*>(operands.data() + first + taken);
+        auto* wanted = results != nullptr ? reinterpret_cast<std::byte*>(results + taken) : nullptr;
+        return endpoint().accumulate({element_type<T>(), OpCode::sum, sent, wanted, count - taken},
+                                     at(kOffset + (first + taken) * sizeof(T)), done);
+      });
+    };
+    accumulate(0, kCount / 2, old.data());
+    accumulate(kCount / 2, kCount / 2, nullptr);
+    flush(done);
+    EXPECT_EQ(done.local_pending, 0U);
+    EXPECT_EQ(std::memcmp(old.data(), &before[kOffset], old.size() * sizeof(T)), 0);
+    for (std::size_t i = 0; i < kCount; ++i) {
+      T was;
+      T is;
+      std::memcpy(&was, &before[kOffset + i * sizeof(T)], sizeof(T));
+      std::memcpy(&is, &memory()[kOffset + i * sizeof(T)], sizeof(T));
+      ASSERT_EQ(is, static_cast<T>(was + operands[i])) << i;
+    }
+    const std::size_t end = kOffset + kCount * sizeof(T);
+    EXPECT_EQ(std::memcmp(memory().data(), before.data(), kOffset), 0);
+    EXPECT_EQ(std::memcmp(&memory()[end], &before[end], kBytes - end), 0);
+  };
+  check(std::uint8_t{});
+  check(std::uint16_t{});
+  check(std::uint32_t{});
+  check(std::uint64_t{});
+}
+
+TEST_P(TransportContract, ReadsAndSwapsElementsWhereItCan) {
+  if (!endpoint().has_accumulate()) GTEST_SKIP() << "a device has no CPU at the other end";
+  std::ranges::copy(pattern(64, 5), memory().begin());
+  Completion done;
+  std::uint16_t old = 0;
+  auto* const result = reinterpret_cast<std::byte*>(&old);
+  ASSERT_EQ(endpoint().accumulate(
+                {element_type<std::uint16_t>(), OpCode::no_op, nullptr, result, 1}, at(10), done),
+            1U);
+  flush(done);
+  const std::uint16_t there = old;
+  EXPECT_EQ(std::memcmp(&there, &memory()[10], sizeof there), 0);
+  const std::uint16_t swapped = 0x1234;
+  const auto swap = [&](std::uint16_t compare) {
+    sync::post(*progress_, [&]() noexcept {
+      return endpoint().swap_element(sizeof old, reinterpret_cast<const std::byte*>(&compare),
+                                     reinterpret_cast<const std::byte*>(&swapped), result, at(10),
+                                     done);
+    });
+    flush(done);
+    return old;
+  };
+  EXPECT_EQ(swap(static_cast<std::uint16_t>(there + 1)), there);
+  EXPECT_EQ(std::memcmp(&there, &memory()[10], sizeof there), 0);
+  EXPECT_EQ(swap(there), there);
+  EXPECT_EQ(std::memcmp(&swapped, &memory()[10], sizeof swapped), 0);
+  EXPECT_EQ(std::memcmp(&memory()[12], &pattern(64, 5)[12], 52), 0);
+}
+
+// What is asked of an agent while it is busy lies in slots, and those are reused in any order.
+TEST_P(TransportContract, AccumulatesOfOneOriginArriveInTheirOrder) {
+  if (!endpoint().has_accumulate()) GTEST_SKIP() << "a device has no CPU at the other end";
+  std::vector<std::uint64_t> tokens(5000);
+  std::iota(tokens.begin(), tokens.end(), 1U);
+  std::vector<std::uint64_t> old(tokens.size());
+  Completion done;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    sync::post_all(*progress_, 1, [&](std::size_t) noexcept {
+      return endpoint().accumulate({element_type<std::uint64_t>(), OpCode::replace,
+                                    reinterpret_cast<const std::byte*>(&tokens[i]),
+                                    reinterpret_cast<std::byte*>(&old[i]), 1},
+                                   at(0), done);
+    });
+  }
+  flush(done);
+  for (std::size_t i = 0; i < tokens.size(); ++i) ASSERT_EQ(old[i], i);
+  EXPECT_EQ(word(0), tokens.size());
 }
 
 TEST_P(TransportContract, ASignalNeverOvertakesWhatWasPutBefore) {

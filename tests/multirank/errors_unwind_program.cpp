@@ -88,7 +88,76 @@ void destructors_only(const oriel::Team& world) {
   if (is_guilty()) throw Accident();
 }
 
-enum class Expected { peer_failed, nothing };
+/// The guilty one holds the lock that the others wait for, and does not give it back.
+void holding_a_lock(const oriel::Team& world) {
+  auto window = Window::allocate(world, 8);
+  if (is_guilty()) window.lock(oriel::Rank(0), oriel::LockMode::exclusive).release();
+  world.barrier();
+  if (is_guilty()) throw Accident();
+  if (me % 2 == 0) {
+    window.lock(oriel::Rank(0), oriel::LockMode::shared).unlock();
+  } else {
+    window.lock_all().unlock();
+  }
+}
+
+void before_post(const oriel::Team& world) {
+  auto window = Window::allocate(world, 8);
+  if (is_guilty()) throw Accident();
+  const oriel::Rank target(guilty());
+  window.start(std::span(&target, 1));
+}
+
+void before_complete(const oriel::Team& world) {
+  auto window = Window::allocate(world, 8);
+  const oriel::Rank origin(guilty());
+  window.post(std::span(&origin, 1));
+  if (is_guilty()) throw Accident();
+  window.wait();
+}
+
+void polling_for_an_access(const oriel::Team& world) {
+  auto window = Window::allocate(world, 8);
+  const oriel::Rank origin(guilty());
+  window.post(std::span(&origin, 1));
+  if (is_guilty()) throw Accident();
+  while (!window.test()) continue;
+}
+
+void before_a_notification(const oriel::Team& world) {
+  auto window = Window::allocate(world, 8);
+  if (is_guilty()) throw Accident();
+  window.wait_notify(3);
+}
+
+/// In another window than that of the accident.
+void waiting_elsewhere(const oriel::Team& world) {
+  auto window = Window::allocate(world, 8);
+  if (is_guilty()) {
+    auto other = Window::allocate(world.split(-1), 8);
+    other.fence();
+    throw Accident();
+  }
+  const oriel::Team alone = world.split(-1);
+  (void)window.wait_notify_any(1, 5);
+}
+
+/// Its memory is no longer there for those that use it, by requests and flushes.
+void using_its_memory(const oriel::Team& world) {
+  std::uint64_t own[8] = {};
+  auto window = Window::create(world, own);
+  window.fence();
+  if (is_guilty()) throw Accident();
+  const oriel::Rank target(guilty());
+  for (std::uint64_t old = 0;;) {
+    window.rfetch_add(1, old, target, 0).wait();
+    window.accumulate(std::uint64_t{1}, target, 1, oriel::op::max);
+    window.flush(target);
+  }
+}
+
+/// What the ranks that are not guilty get; `refused` may also be the transport's error.
+enum class Expected { peer_failed, refused, nothing };
 
 /// Whether this rank got what it should.
 bool run(const char* name, const Scenario& scenario, Expected expected) {
@@ -99,10 +168,12 @@ bool run(const char* name, const Scenario& scenario, Expected expected) {
     scenario(job.world());
   } catch (const oriel::Error& error) {
     got = error.what();
-    const bool names_guilty =
-        error.code() == oriel::ErrorCode::peer_failed && error.details().target == guilty();
+    const bool right_code =
+        error.code() == oriel::ErrorCode::peer_failed ||
+        (expected == Expected::refused && error.code() == oriel::ErrorCode::transport_failed);
+    const bool names_guilty = right_code && error.details().target == guilty();
     right = is_guilty() ? error.code() == oriel::ErrorCode::out_of_range
-                        : expected == Expected::peer_failed && names_guilty;
+                        : expected != Expected::nothing && names_guilty;
   } catch (const Accident&) {
     got = "its own accident";
     right = is_guilty();
@@ -119,6 +190,13 @@ bool run_all() {
   right &= run("two windows", two_windows, Expected::peer_failed);
   right &= run("uncaught misuse", uncaught_misuse, Expected::peer_failed);
   right &= run("destructors only", destructors_only, Expected::nothing);
+  right &= run("holding a lock", holding_a_lock, Expected::peer_failed);
+  right &= run("before post", before_post, Expected::peer_failed);
+  right &= run("before complete", before_complete, Expected::peer_failed);
+  right &= run("polling for an access", polling_for_an_access, Expected::peer_failed);
+  right &= run("before a notification", before_a_notification, Expected::peer_failed);
+  right &= run("using its memory", using_its_memory, Expected::refused);
+  right &= run("waiting elsewhere", waiting_elsewhere, Expected::peer_failed);
   return right;
 }
 

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <fstream>
 #include <ostream>
 #include <span>
 #include <string>
@@ -21,6 +23,13 @@ namespace oriel::test {
 /// `rounds` on shared memory, fewer where processors are emulated and every message takes longer.
 [[nodiscard]] inline int scaled(int rounds) {
   return fabric() == "shm" ? rounds : std::max(2, rounds / 20);
+}
+
+[[nodiscard]] inline Rank right() {
+  return Rank((me() + 1) % ranks());
+}
+[[nodiscard]] inline Rank left() {
+  return Rank((me() + ranks() - 1) % ranks());
 }
 
 /// Polls; gives way between looks, as there may be fewer cores than ranks.
@@ -79,6 +88,14 @@ template <class T>
   std::vector<T> all(static_cast<std::size_t>(ranks()));
   MPI_Allgather(&mine, sizeof(T), MPI_BYTE, all.data(), sizeof(T), MPI_BYTE, MPI_COMM_WORLD);
   return all;
+}
+
+[[nodiscard]] inline std::ptrdiff_t resident_pages() {
+  std::ifstream statm("/proc/self/statm");
+  std::ptrdiff_t total = 0;
+  std::ptrdiff_t resident = 0;
+  statm >> total >> resident;
+  return resident;
 }
 
 /// On which machine, as Oriel is to see it, a rank of the job runs: fake2 and cluster have half of

@@ -204,6 +204,31 @@ TEST_P(PutGet, EverySizeFromReadOnlyPages) {
   sweep(origin);
 }
 
+// B151: what a device takes inline, it takes at every size it says.
+TEST(PutGetSizes, ByteByByte) {
+  constexpr std::size_t kMost = 1024;
+  constexpr std::size_t kAll = kMost * (kMost + 1) / 2;
+  auto window = Window<std::byte>::allocate(world(), kAll);
+  std::vector<std::byte> values(kAll);
+  fill(values, static_cast<std::uint64_t>(me()));
+  const Rank right((me() + 1) % ranks());
+  const auto left = static_cast<std::uint64_t>((me() + ranks() - 1) % ranks());
+  std::size_t at = 0;
+  for (std::size_t size = 1; size <= kMost; at += size++) {
+    window.put(std::span(values).subspan(at, size), right, at);
+  }
+  window.fence();
+  EXPECT_EQ(mismatch(window.local(), left), kAll);
+  std::ranges::fill(values, std::byte{0});
+  for (std::size_t size = kMost; size > 0; --size) {
+    at -= size;
+    window.get(std::span(values).subspan(at, size), right, at);
+  }
+  window.flush(right);
+  EXPECT_EQ(mismatch(values, static_cast<std::uint64_t>(me())), kAll);
+  window.fence();
+}
+
 INSTANTIATE_TEST_SUITE_P(Both, PutGet, testing::Values(Kind::allocated, Kind::created), kind_name);
 
 }  // namespace

@@ -58,10 +58,7 @@ void expect_team_still_works() {
   EXPECT_EQ(window.local()[0], 1U);
 }
 
-class Misuse : public BothKinds {
- protected:
-  [[nodiscard]] static Rank right() { return Rank((me() + 1) % ranks()); }
-};
+class Misuse : public BothKinds {};
 
 TEST_P(Misuse, OutOfRangeNamesTheNumbers) {
   Exposed<Word> words(world(), GetParam(), static_cast<std::size_t>(10 + me()));
@@ -110,7 +107,9 @@ TEST_P(Misuse, RanksOutsideTheTeamAreNamed) {
   std::vector<Word> values(1);
   Word result = 0;
   auto& window = words.window;
-  for (const int wrong : {-1, ranks(), std::numeric_limits<int>::max()}) {
+  const Layout one = Layout::contiguous(1);
+  for (const int wrong :
+       {-1, ranks(), std::numeric_limits<int>::min(), std::numeric_limits<int>::max()}) {
     const Rank rank(wrong);
     const std::vector<std::function<void()>> calls{
         [&] { window.put(values, rank, 0); },
@@ -122,6 +121,22 @@ TEST_P(Misuse, RanksOutsideTheTeamAreNamed) {
         [&] { window.fetch_add(1, result, rank, 0); },
         [&] { window.compare_and_swap(0, 1, rank, 0); },
         [&] { window.compare_and_swap(0, 1, result, rank, 0); },
+        [&] { window.put(values, one, rank, 0, one); },
+        [&] { window.get(values, one, rank, 0, one); },
+        [&] { (void)window.rput(values, rank, 0); },
+        [&] { (void)window.rget(values, rank, 0); },
+        [&] { window.accumulate(values, rank, 0, op::max); },
+        [&] { window.get_accumulate(values, values, rank, 0, op::no_op); },
+        [&] { (void)window.raccumulate(values, rank, 0, op::max); },
+        [&] { (void)window.rcompare_and_swap(0, 1, result, rank, 0); },
+        [&] { window.put_notify(values, rank, 0, 0); },
+        [&] { window.get_notify(values, rank, 0, 0); },
+        [&] { window.accumulate_notify(values, rank, 0, op::max, 0); },
+        [&] { (void)window.lock(rank, LockMode::shared); },
+        [&] { window.unlock(rank); },
+        [&] { window.post(std::span(&rank, 1)); },
+        [&] { window.start(std::span(&rank, 1)); },
+        [&] { (void)window.shared_span(rank); },
         [&] { window.flush(rank); },
         [&] { window.flush_local(rank); },
         [&] { (void)window.size(rank); },
@@ -148,6 +163,27 @@ void expect_all_calls_refused(Window<Word>& window) {
       [&] { window.fetch_add(1, result, rank, 0); },
       [&] { window.compare_and_swap(0, 1, rank, 0); },
       [&] { window.compare_and_swap(0, 1, result, rank, 0); },
+      [&] { (void)window.rput(values, rank, 0); },
+      [&] { window.accumulate(values, rank, 0, op::max); },
+      [&] { window.put_notify(values, rank, 0, 0); },
+      [&] { window.wait_notify(0); },
+      [&] { (void)window.test_notify(0); },
+      [&] { (void)window.pending_notifications(0); },
+      [&] { (void)window.lock(rank, LockMode::shared); },
+      [&] { (void)window.lock_all(); },
+      [&] { window.unlock(rank); },
+      [&] { window.unlock_all(); },
+      [&] { window.post({}); },
+      [&] { window.start({}); },
+      [&] { window.complete(); },
+      [&] { window.wait(); },
+      [&] { (void)window.test(); },
+      [&] { window.sync(); },
+      [&] { (void)window.attach(values); },
+      [&] { window.detach(values); },
+      [&] { (void)window.shared_span(rank); },
+      [&] { (void)window.kind(); },
+      [&] { (void)window.options(); },
       [&] { window.flush(rank); },
       [&] { window.flush_all(); },
       [&] { window.flush_local(rank); },
@@ -232,6 +268,52 @@ TEST(Creation, TooLargeForAnyMachineIsRefusedOnAllRanks) {
     EXPECT_EQ(code, me() == guilty ? ErrorCode::out_of_memory : ErrorCode::peer_failed);
     expect_team_still_works();
   }
+}
+
+/// `create` differs on one rank from what the others do.
+void expect_mismatch(const std::function<void(bool different)>& create) {
+  if (ranks() < 2) return;
+  for (int different = 0; different < ranks(); ++different) {
+    std::string what;
+    EXPECT_EQ(thrown_code([&] { create(me() == different); }, &what), ErrorCode::option_mismatch);
+    EXPECT_NE(what.find("another kind of window, or with other options"), std::string::npos)
+        << what;
+    expect_team_still_works();
+  }
+}
+
+TEST(Creation, MustBeAlikeOnAllRanks) {
+  std::vector<Word> memory(4);
+  expect_mismatch([](bool different) {
+    (void)Window<Word>::allocate(world(), 4, {.notification_slots = different ? 65U : 64U});
+  });
+  expect_mismatch(
+      [](bool different) { (void)Window<Word>::allocate(world(), 4, {.single_op = different}); });
+  expect_mismatch([](bool different) {
+    (void)Window<Word>::allocate(world(), 4, {.single_element = !different});
+  });
+  expect_mismatch([&](bool different) {
+    (void)Window<Word>::create(world(), memory, {.no_concurrent_accumulate = different});
+  });
+  expect_mismatch([](bool different) {
+    (void)Window<Word>::dynamic(world(), {.most_regions = different ? 5U : 4U});
+  });
+  expect_mismatch([&](bool different) {
+    different ? (void)Window<Word>::create(world(), memory)
+              : (void)Window<Word>::allocate(world(), 4);
+  });
+  expect_mismatch([](bool different) {
+    different ? (void)Window<Word>::dynamic(world()) : (void)Window<Word>::allocate(world(), 4);
+  });
+  if (!one_machine()) return;
+  expect_mismatch([](bool different) {
+    (void)Window<Word>::allocate_shared(world(), 4, {.contiguous = different});
+  });
+  if (fabric() == "verbs") return;
+  expect_mismatch([](bool different) {
+    different ? (void)Window<Word>::allocate_shared(world(), 4)
+              : (void)Window<Word>::allocate(world(), 4);
+  });
 }
 
 TEST(Creation, CountsThatOverflowAreRefusedOnAllRanks) {

@@ -157,7 +157,7 @@ TEST_P(WindowOf, AnyKindDescribesItself) {
   const auto has = [&](std::string_view what) {
     EXPECT_NE(text.find(what), std::string::npos) << "'" << what << "' is not in:\n" << text;
   };
-  has(GetParam() == Kind::allocated ? "allocated" : "memory of the program");
+  has(GetParam() == Kind::allocated ? "allocated" : "created");
   has(to_string(words.window.coherence()));
   for (int rank = 0; rank < ranks(); ++rank) {
     has("rank " + std::to_string(rank));
@@ -172,6 +172,32 @@ TEST(WindowAllocate, GivesZeroedAlignedMemory) {
     EXPECT_TRUE(all_zero(window.local()));
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(window.local().data()) % 64, 0U);
     std::ranges::fill(window.local(), std::byte{1});  // the next one may get the same pages
+    window.fence();
+  }
+}
+
+// B114, B118: what nobody touches costs nothing on one machine, so parts may be large.
+TEST(WindowAllocate, OfAnySizeInAnyOrderOfRanks) {
+  constexpr std::size_t kGiB = std::size_t{1} << 30U;
+  std::vector<std::size_t> sizes{0, 1, 4095, 4096, 4097, std::size_t{1} << 20U};
+  if (fabric() == "shm") sizes.insert(sizes.end(), {kGiB, 3 * kGiB, 5 * kGiB, 9 * kGiB});
+  const auto size_of = [&](int rank, std::size_t turn) {
+    return sizes[(turn + 3 * static_cast<std::size_t>(rank)) % sizes.size()];
+  };
+  const Rank right((me() + 1) % ranks());
+  for (std::size_t turn = 0; turn < sizes.size(); ++turn) {
+    auto window = Window<std::byte>::allocate(world(), size_of(me(), turn));
+    const std::size_t theirs = size_of(int{right}, turn);
+    EXPECT_EQ(window.size(right), theirs);
+    for (std::size_t at = theirs; at > 0; at /= 2) window.put(std::byte{1}, right, at - 1);
+    if (theirs > 0) window.accumulate(std::byte{6}, right, theirs - 1, op::bor);
+    window.fence();
+    for (std::size_t at = window.local().size() / 2; at > 0; at /= 2) {
+      EXPECT_EQ(window.local()[at - 1], std::byte{1}) << at;
+    }
+    if (!window.local().empty()) {
+      EXPECT_EQ(window.local().back(), std::byte{7});
+    }
     window.fence();
   }
 }

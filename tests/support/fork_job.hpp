@@ -7,8 +7,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
-#include <array>
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -27,7 +25,6 @@
 #include <oriel/runtime.hpp>
 
 #include "bootstrap/bootstrap.hpp"
-#include "bootstrap/exchange.hpp"
 #include "runtime/runtime_state.hpp"
 
 namespace oriel::test {
@@ -82,25 +79,7 @@ class ForkBootstrap final : public bootstrap::Bootstrap {
     meet();
     return all;
   }
-  void barrier() override { meet(); }
-  [[nodiscard]] std::unique_ptr<Bootstrap> split(int color, int key) override {
-    const auto all = bootstrap::allgather_records(*this, std::array<int, 2>{color, key});
-    std::vector<std::pair<int, int>> members;  // key, rank here
-    for (int rank = 0; rank < size_; ++rank) {
-      const auto [theirs, their_key] = all[static_cast<std::size_t>(rank)];
-      if (theirs == color) members.emplace_back(their_key, rank);
-    }
-    std::ranges::sort(members);
-    const auto mine = std::ranges::find(members, std::pair(key, rank_)) - members.begin();
-    const auto size = static_cast<int>(members.size());
-    const std::size_t taken = mine == 0 ? arena_.take(block_bytes(size)) : 0;
-    const auto places = bootstrap::allgather_records(*this, taken);
-    return std::make_unique<ForkBootstrap>(arena_,
-                                           places[static_cast<std::size_t>(members.front().second)],
-                                           static_cast<int>(mine), size);
-  }
   void abandon() noexcept override {}
-  [[noreturn]] void abort(int status) noexcept override { std::_Exit(status); }
 
  private:
   static constexpr std::size_t kSlotBytes = 4096;

@@ -3,10 +3,8 @@
 /// MPI and without mpirun.
 
 #include <condition_variable>
-#include <cstring>
 #include <exception>
 #include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -36,13 +34,6 @@ class ThreadGroup {
     return all;
   }
   [[nodiscard]] int size() const noexcept { return size_; }
-  /// The group made by one split: by the number of the split and its color.
-  std::shared_ptr<ThreadGroup> part(unsigned split, int color, int size) {
-    const std::scoped_lock lock(mutex_);
-    auto& made = split_[{split, color}];
-    if (!made) made = std::make_shared<ThreadGroup>(size);
-    return made;
-  }
 
  private:
   void meet(std::unique_lock<std::mutex>& lock) {
@@ -59,7 +50,6 @@ class ThreadGroup {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<std::vector<std::byte>> parts_;
-  std::map<std::pair<unsigned, int>, std::shared_ptr<ThreadGroup>> split_;
   int size_;
   int arrived_ = 0;
   unsigned generation_ = 0;
@@ -77,28 +67,11 @@ class ThreadBootstrap final : public bootstrap::Bootstrap {
       all.insert(all.end(), part.begin(), part.end());
     return all;
   }
-  void barrier() override { [[maybe_unused]] const auto all = group_->exchange(rank_, {}); }
-  [[nodiscard]] std::unique_ptr<Bootstrap> split(int color, int key) override {
-    const int choice[2] = {color, key};
-    const auto all = group_->exchange(rank_, std::as_bytes(std::span(choice)));
-    int size = 0;
-    int rank = 0;
-    for (int other = 0; other < group_->size(); ++other) {
-      int theirs[2];
-      std::memcpy(theirs, all[static_cast<std::size_t>(other)].data(), sizeof theirs);
-      if (theirs[0] != color) continue;
-      ++size;
-      if (std::pair(theirs[1], other) < std::pair(key, rank_)) ++rank;
-    }
-    return std::make_unique<ThreadBootstrap>(group_->part(splits_++, color, size), rank);
-  }
   void abandon() noexcept override {}
-  [[noreturn]] void abort(int status) noexcept override { std::_Exit(status); }
 
  private:
   std::shared_ptr<ThreadGroup> group_;
   int rank_;
-  unsigned splits_ = 0;
 };
 
 /// Runs `body(job)` on `ranks` threads, each with a Runtime of its own; rethrows the first

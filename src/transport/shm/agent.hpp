@@ -12,9 +12,9 @@
 namespace oriel::shm {
 
 /// Carries out what peers ask for on this process's own memory, where they cannot map it: atomics
-/// always, copies where the kernel forbids process_vm_readv/writev. A thread that sleeps on a futex
-/// until a request comes, so that the application need not call anything. It uses CPU atomics, as
-/// this process does itself: one coherence domain.
+/// and accumulates always, copies where the kernel forbids process_vm_readv/writev. A thread that
+/// sleeps on a futex until a request comes, so that the application need not call anything. It uses
+/// CPU atomics, as this process does itself: one coherence domain.
 class Agent {
  public:
   /// @param ring_requester  wakes the process of a world rank; called by the agent's thread
@@ -31,6 +31,7 @@ class Agent {
  private:
   void run();
   bool serve_ready_slots();
+  [[nodiscard]] std::size_t first_of_requester(std::size_t ready) const noexcept;
   void serve(std::size_t index);
   [[nodiscard]] bool is_legal(const AgentSlot& slot) const;
   [[nodiscard]] bool stopping_or_asked() const noexcept;

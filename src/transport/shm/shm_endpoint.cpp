@@ -1,7 +1,5 @@
 #include "transport/shm/shm_endpoint.hpp"
 
-#include <sys/uio.h>
-
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -10,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "base/reduction.hpp"
 #include "base/shared_bytes.hpp"
 #include "base/throw_error.hpp"
 #include "transport/shm/shm_transport.hpp"
@@ -21,8 +20,9 @@ using transport::Completion;
 using transport::PostResult;
 using transport::RemoteAddress;
 
-// The kernel cuts a call at 2 GiB less a page; whole gibibytes keep the pieces aligned.
-constexpr std::size_t kLargestCopy = std::size_t{1} << 30U;
+std::byte* bytes_of(std::uint64_t& word) noexcept {
+  return reinterpret_cast<std::byte*>(&word);
+}
 
 std::atomic_ref<std::uint64_t> word_at(RemoteAddress mapped) noexcept {
   return std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(mapped.address));
@@ -49,67 +49,73 @@ std::size_t ShmEndpoint::get(std::byte* destination, std::size_t bytes, RemoteAd
   return copy(Direction::read, destination, bytes, target, done);
 }
 
-std::size_t ShmEndpoint::copy(Direction direction, std::byte* mine, std::size_t bytes,
-                              RemoteAddress theirs, Completion& done) {
-  if (!transport_.may_copy()) return ask_for_copy(direction, mine, bytes, theirs, done);
-  const std::size_t piece = std::min(bytes, kLargestCopy);
-  const iovec local{.iov_base = mine, .iov_len = piece};
-  const iovec remote{.iov_base = reinterpret_cast<void*>(theirs.address), .iov_len = piece};
-  const auto pid = static_cast<pid_t>(peer_.pid);
-  const ssize_t moved = direction == Direction::write
-                            ? ::process_vm_writev(pid, &local, 1, &remote, 1, 0)
-                            : ::process_vm_readv(pid, &local, 1, &remote, 1, 0);
-  if (moved > 0) return static_cast<std::size_t>(moved);
-  const int error = errno;
-  const bool gone = error == ESRCH;
-  done.started();
-  fail(gone ? ErrorCode::peer_lost : ErrorCode::transport_failed,
-       {.operation = direction == Direction::write ? "process_vm_writev" : "process_vm_readv",
-        .problem = gone ? "the peer's process is gone" : "the kernel refused the copy",
-        .length_bytes = piece,
-        .system_errno = error,
-        .hint = error == EFAULT ? "memory of the window or the origin buffer was unmapped"
-                                : "see the first error of that rank"},
-       done);
-  done.locally_done();
-  done.remotely_done();
-  return bytes;
-}
-
 PostResult ShmEndpoint::fetch_add(std::uint64_t operand, std::uint64_t* result,
                                   RemoteAddress target, Completion& done) {
   if (target.key != kMapped) {
-    return ask_for_atomic(AgentOperation::fetch_add, operand, 0, result, target, done);
+    return ask_for_atomic(AgentOperation::fetch_add, sizeof operand, bytes_of(operand),
+                          bytes_of(operand), reinterpret_cast<std::byte*>(result), target, done);
   }
-  *result = word_at(target).fetch_add(operand);
+  const std::uint64_t old = word_at(target).fetch_add(operand);
+  if (result != nullptr) *result = old;
   return PostResult::posted;
 }
 
 PostResult ShmEndpoint::compare_and_swap(std::uint64_t compare, std::uint64_t swap,
                                          std::uint64_t* result, RemoteAddress target,
                                          Completion& done) {
+  return swap_element(sizeof swap, bytes_of(compare), bytes_of(swap), bytes_of(*result), target,
+                      done);
+}
+
+PostResult ShmEndpoint::swap_element(std::size_t bytes, const std::byte* compare,
+                                     const std::byte* swap, std::byte* result, RemoteAddress target,
+                                     Completion& done) {
   if (target.key != kMapped) {
-    return ask_for_atomic(AgentOperation::compare_and_swap, swap, compare, result, target, done);
+    return ask_for_atomic(AgentOperation::compare_and_swap, bytes, swap, compare, result, target,
+                          done);
   }
-  word_at(target).compare_exchange_strong(compare, swap);
-  *result = compare;
+  base::compare_and_swap_shared(bytes, reinterpret_cast<std::byte*>(target.address), compare, swap,
+                                result);
   return PostResult::posted;
+}
+
+std::size_t ShmEndpoint::accumulate(const transport::Reduction& reduction, RemoteAddress target,
+                                    Completion& done) {
+  if (target.key != kMapped) return ask_for_accumulate(reduction, target, done);
+  base::reduce_shared(reduction.type, reduction.op, reinterpret_cast<std::byte*>(target.address),
+                      reduction.operands, reduction.results, reduction.count);
+  return reduction.count;
 }
 
 AgentSlot* ShmEndpoint::claim_slot() {
   if (!transport_.has_room()) return nullptr;
   for (AgentSlot& slot : control_.slots) {
     std::uint32_t expected = AgentSlot::free;
-    if (slot.state.compare_exchange_strong(expected, AgentSlot::claimed)) return &slot;
+    if (slot.state.load(std::memory_order_relaxed) == AgentSlot::free &&
+        slot.state.compare_exchange_strong(expected, AgentSlot::claimed)) {
+      return &slot;
+    }
   }
   return nullptr;
+}
+
+bool ShmEndpoint::is_lost(Completion& done) {
+  const auto death = transport_.death_of(peer_.rank);
+  if (!death) return false;
+  fail(ErrorCode::peer_lost,
+       {.operation = "request of the target's agent",
+        .problem = death->how,
+        .hint = "see why that rank ended"},
+       done);
+  return true;
 }
 
 void ShmEndpoint::submit(AgentSlot& slot, AgentOperation operation, RemoteAddress target) {
   slot.operation = operation;
   slot.requester = transport_.world_rank();
   slot.address = target.address;
-  slot.state.store(AgentSlot::ready, std::memory_order_release);
+  slot.sequence = sequence_++;
+  slot.pass_on(AgentSlot::ready);
   control_.agent_doorbell.ring();
   ++asked_;
 }
@@ -118,28 +124,54 @@ std::span<std::byte> ShmEndpoint::staging_of(const AgentSlot& slot) const noexce
   return control_.staging[static_cast<std::size_t>(&slot - control_.slots.data())];
 }
 
-PostResult ShmEndpoint::ask_for_atomic(AgentOperation operation, std::uint64_t operand,
-                                       std::uint64_t compare, std::uint64_t* result,
-                                       RemoteAddress target, Completion& done) {
+PostResult ShmEndpoint::ask_for_atomic(AgentOperation operation, std::size_t bytes,
+                                       const std::byte* operand, const std::byte* compare,
+                                       std::byte* result, RemoteAddress target, Completion& done) {
   AgentSlot* const slot = claim_slot();
-  if (slot == nullptr) return PostResult::no_credit;
-  slot->operand = operand;
-  slot->compare = compare;
+  if (slot == nullptr) return is_lost(done) ? PostResult::posted : PostResult::no_credit;
+  slot->bytes = static_cast<std::uint32_t>(bytes);
+  std::memcpy(&slot->operand, operand, bytes);
+  std::memcpy(&slot->compare, compare, bytes);
   submit(*slot, operation, target);
   done.started();
+  if (result == nullptr) done.locally_done();
   transport_.expect({.slot = slot,
-                     .from = reinterpret_cast<const std::byte*>(&slot->result),
-                     .to = reinterpret_cast<std::byte*>(result),
-                     .bytes = sizeof *result,
+                     .from = bytes_of(slot->result),
+                     .to = result,
+                     .bytes = bytes,
                      .endpoint = this,
                      .done = &done});
   return PostResult::posted;
 }
 
+std::size_t ShmEndpoint::ask_for_accumulate(const transport::Reduction& reduction,
+                                            RemoteAddress target, Completion& done) {
+  AgentSlot* const slot = claim_slot();
+  if (slot == nullptr) return is_lost(done) ? reduction.count : 0;
+  const std::span<std::byte> staging = staging_of(*slot);
+  const std::size_t count = std::min(reduction.count, staging.size() / reduction.type.bytes);
+  const std::size_t bytes = count * reduction.type.bytes;
+  slot->bytes = static_cast<std::uint32_t>(bytes);
+  slot->type = reduction.type;
+  slot->op = reduction.op;
+  if (reduction.op != OpCode::no_op) std::memcpy(staging.data(), reduction.operands, bytes);
+  const bool gets = reduction.results != nullptr;
+  submit(*slot, gets ? AgentOperation::get_accumulate : AgentOperation::accumulate, target);
+  done.started();
+  if (!gets) done.locally_done();
+  transport_.expect({.slot = slot,
+                     .from = staging.data(),
+                     .to = reduction.results,
+                     .bytes = bytes,
+                     .endpoint = this,
+                     .done = &done});
+  return count;
+}
+
 std::size_t ShmEndpoint::ask_for_copy(Direction direction, std::byte* mine, std::size_t bytes,
                                       RemoteAddress theirs, Completion& done) {
   AgentSlot* const slot = claim_slot();
-  if (slot == nullptr) return 0;
+  if (slot == nullptr) return is_lost(done) ? bytes : 0;
   const bool writes = direction == Direction::write;
   const std::span<std::byte> staging = staging_of(*slot);
   const std::size_t piece = std::min(bytes, staging.size());
@@ -161,6 +193,13 @@ PostResult ShmEndpoint::signal(std::uint64_t value, RemoteAddress word, Completi
   if (asked_ != 0)
     return PostResult::no_credit;  // it must not overtake what the agent still has to do
   word_at(word).store(value, std::memory_order_release);
+  control_.doorbell.ring();
+  return PostResult::posted;
+}
+
+PostResult ShmEndpoint::add(std::uint64_t operand, RemoteAddress word, Completion& /*done*/) {
+  if (asked_ != 0) return PostResult::no_credit;
+  word_at(word).fetch_add(operand);
   control_.doorbell.ring();
   return PostResult::posted;
 }

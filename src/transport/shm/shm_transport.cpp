@@ -195,10 +195,9 @@ void settle(const ShmTransport::Expected& answer) {
 }  // namespace
 
 bool ShmTransport::finish(const Expected& answer) {
-  const std::uint32_t state = answer.slot->state.load(std::memory_order_acquire);
+  const std::uint32_t state = answer.slot->look();
   if (state == AgentSlot::ready) {
-    const auto death =
-        health_.deaths() == 0 ? std::nullopt : health_.find(answer.endpoint->peer().rank);
+    const auto death = death_of(answer.endpoint->peer().rank);
     if (!death) return false;
     answer.endpoint->fail(ErrorCode::peer_lost,
                           {.operation = "request of the target's agent",
@@ -211,7 +210,7 @@ bool ShmTransport::finish(const Expected& answer) {
   if (state == AgentSlot::done && answer.to != nullptr) {
     std::memcpy(answer.to, answer.from, answer.bytes);
   }
-  answer.slot->state.store(AgentSlot::free, std::memory_order_release);
+  answer.slot->pass_on(AgentSlot::free);
   if (state == AgentSlot::refused) {
     answer.endpoint->fail(ErrorCode::transport_failed,
                           {.operation = "request of the target's agent",

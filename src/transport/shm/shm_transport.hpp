@@ -57,6 +57,9 @@ class ShmTransport final : public transport::Transport {
   [[nodiscard]] bool has_room() const noexcept { return expected_.size() < expected_.capacity(); }
   [[nodiscard]] bool may_copy() const noexcept { return cross_memory_ != CrossMemory::forbidden; }
   void expect(const Expected& answer) { expected_.push_back(answer); }
+  [[nodiscard]] std::optional<transport::PeerHealth::Death> death_of(int rank) const {
+    return health_.deaths() == 0 ? std::nullopt : health_.find(rank);
+  }
   void report_dead(int rank, const std::string& how) { health_.report_dead(rank, how); }
 
  private:

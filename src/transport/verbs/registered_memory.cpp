@@ -96,15 +96,14 @@ RegisteredBlock::RegisteredBlock(ibv_pd* pd, std::size_t bytes, Access access,
   segment_.close_fd();
 }
 
-std::unique_ptr<RegisteredMemory> RegisteredMemory::expose(ibv_pd* pd, RegisteredRanges& ranges,
+std::unique_ptr<RegisteredMemory> RegisteredMemory::expose(ibv_pd* pd, SharedRanges& ranges,
                                                            std::span<std::byte> memory) {
   MrHandle mr;
   if (!memory.empty()) mr = register_memory(pd, memory, Access::peers, "expose memory");
   return std::make_unique<RegisteredMemory>(std::move(mr), ranges, memory);
 }
 
-RegisteredMemory::RegisteredMemory(MrHandle mr, RegisteredRanges& ranges,
-                                   std::span<std::byte> memory)
+RegisteredMemory::RegisteredMemory(MrHandle mr, SharedRanges& ranges, std::span<std::byte> memory)
     : ExposedMemory(describe(mr.get(), memory)),
       mr_(std::move(mr)),
       ranges_(ranges),

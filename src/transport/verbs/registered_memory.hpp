@@ -53,15 +53,14 @@ class RegisteredBlock {
 class RegisteredMemory final : public transport::ExposedMemory {
  public:
   /// Empty memory gets a descriptor of length 0 and no registration (length 0 is EINVAL to verbs).
-  [[nodiscard]] static std::unique_ptr<RegisteredMemory> expose(ibv_pd* pd,
-                                                                RegisteredRanges& ranges,
+  [[nodiscard]] static std::unique_ptr<RegisteredMemory> expose(ibv_pd* pd, SharedRanges& ranges,
                                                                 std::span<std::byte> memory);
-  RegisteredMemory(MrHandle mr, RegisteredRanges& ranges, std::span<std::byte> memory);
+  RegisteredMemory(MrHandle mr, SharedRanges& ranges, std::span<std::byte> memory);
   ~RegisteredMemory() override;
 
  private:
   MrHandle mr_;
-  RegisteredRanges& ranges_;
+  SharedRanges& ranges_;
   std::span<std::byte> memory_;
 };
 

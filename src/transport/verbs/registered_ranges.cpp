@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <exception>
 
 namespace oriel::verbs {
 
@@ -42,6 +43,28 @@ RegisteredRanges::Found RegisteredRanges::find(const std::byte* address) const n
     return found(ranges_[last_hit_]);
   }
   return {};
+}
+
+void SharedRanges::add(std::span<const std::byte> memory, std::uint32_t lkey) {
+  const std::scoped_lock lock(mutex_);
+  ranges_.add(memory, lkey);
+  edition_.fetch_add(1, std::memory_order_release);
+}
+
+void SharedRanges::remove(std::span<const std::byte> memory, std::uint32_t lkey) noexcept {
+  const std::scoped_lock lock(mutex_);
+  ranges_.remove(memory, lkey);
+  edition_.fetch_add(1, std::memory_order_release);
+}
+
+void RangesView::refresh() noexcept {
+  try {
+    const std::scoped_lock lock(shared_.mutex_);
+    copy_ = shared_.ranges_;
+    edition_ = shared_.edition_.load(std::memory_order_relaxed);
+  } catch (const std::exception&) {
+    copy_ = {};
+  }
 }
 
 }  // namespace oriel::verbs

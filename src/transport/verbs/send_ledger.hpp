@@ -47,6 +47,7 @@ struct WorkRecord {
   std::uint64_t swap = 0;
   std::byte* copy_to = nullptr;  ///< memory of the user that gets `length` bytes of `local`
   std::byte* bounce = nullptr;   ///< slot to give back
+  std::uint32_t scattered = 0;   ///< runs that get `length` bytes of `local`, listed in the slot
   transport::Completion* done = nullptr;
 };
 
@@ -93,6 +94,14 @@ class SendLedger {
   /// There are writes behind which no read has been answered: acknowledged perhaps, but on some
   /// devices not visible yet.
   [[nodiscard]] bool has_unread_writes() const noexcept { return has_unread_writes_; }
+
+  /// Whether the device may be reading or writing memory of the program's.
+  [[nodiscard]] bool borrows_memory() const noexcept {
+    for (std::uint32_t number = retired_; number != next_; ++number) {
+      if (!record(number).locally_done) return true;
+    }
+    return false;
+  }
 
   /// Requires has_room(). @param wants_completion  signalled whatever the rules say
   const WorkRecord& append(const WorkRecord& record, bool wants_completion) noexcept {

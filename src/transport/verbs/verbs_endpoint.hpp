@@ -31,11 +31,11 @@ inline constexpr std::uint32_t kSmallBytes = 128;
 inline constexpr std::uint32_t kDoorbellBatch = 16;
 static_assert(kDoorbellBatch < kSignalEvery);
 
-/// What the endpoints of a process share. Belongs to the transport.
+/// What the endpoints of a lane share, and belongs to it.
 struct EndpointServices {
   OriginSettings origin{};
   CompletionQueue& cq;
-  RegisteredRanges& ranges;
+  RangesView& ranges;
   BouncePool& bounce;
   CmChannel& channel;
   transport::PeerHealth& health;
@@ -71,6 +71,12 @@ class VerbsEndpoint final : public transport::Endpoint {
   [[nodiscard]] std::size_t get(std::byte* destination, std::size_t bytes,
                                 transport::RemoteAddress target,
                                 transport::Completion& done) override;
+  [[nodiscard]] std::size_t put_runs(std::span<const transport::Run> runs,
+                                     transport::RemoteAddress target,
+                                     transport::Completion& done) override;
+  [[nodiscard]] std::size_t get_runs(std::span<const transport::Run> runs,
+                                     transport::RemoteAddress target,
+                                     transport::Completion& done) override;
   [[nodiscard]] transport::PostResult fetch_add(std::uint64_t operand, std::uint64_t* result,
                                                 transport::RemoteAddress target,
                                                 transport::Completion& done) override;
@@ -80,7 +86,15 @@ class VerbsEndpoint final : public transport::Endpoint {
                                                        transport::Completion& done) override;
   [[nodiscard]] transport::PostResult signal(std::uint64_t value, transport::RemoteAddress word,
                                              transport::Completion& done) override;
+  [[nodiscard]] transport::PostResult add(std::uint64_t operand, transport::RemoteAddress word,
+                                          transport::Completion& done) override;
+  void cork() noexcept override { is_corked_ = true; }
+  void uncork() noexcept override {
+    is_corked_ = false;
+    post_staged();
+  }
   [[nodiscard]] transport::PostResult seal(transport::Completion& done) override;
+  [[nodiscard]] transport::PostResult follow(transport::Completion& done) override;
   void probe() noexcept override;
   [[nodiscard]] const Error* failure() const noexcept override {
     return failure_ ? &*failure_ : nullptr;
@@ -131,7 +145,7 @@ class VerbsEndpoint final : public transport::Endpoint {
     return services_.read_after_writes && send_->ledger.has_unread_writes();
   }
 
-  // verbs_endpoint_datapath.cpp
+  // verbs_endpoint_datapath.cpp, verbs_endpoint_runs.cpp
   [[nodiscard]] Admission admit(transport::Completion& done) noexcept;
   void post_staged() noexcept;
   [[nodiscard]] WorkRecord small_record(Operation operation, Opcode opcode, std::uint32_t length,
@@ -143,8 +157,15 @@ class VerbsEndpoint final : public transport::Endpoint {
                                                   std::uint64_t* result,
                                                   transport::RemoteAddress target,
                                                   transport::Completion& done) noexcept;
+  [[nodiscard]] std::size_t put_gathered(std::span<const transport::Run> runs, std::size_t bytes,
+                                         transport::RemoteAddress target,
+                                         transport::Completion& done) noexcept;
+  [[nodiscard]] std::size_t get_scattered(std::span<const transport::Run> runs, std::size_t bytes,
+                                          transport::RemoteAddress target,
+                                          transport::Completion& done) noexcept;
   void post_empty_write(Operation operation, transport::Completion& done) noexcept;
   void finish(const WorkRecord& record) noexcept;
+  static void scatter(const WorkRecord& record) noexcept;
 
   // verbs_endpoint.cpp
   void start_connecting() noexcept;
@@ -158,6 +179,7 @@ class VerbsEndpoint final : public transport::Endpoint {
   PeerAddress peer_;
   State state_ = State::unconnected;
   bool is_listed_ = false;  ///< in services_.staged
+  bool is_corked_ = false;  ///< more is about to be posted
   std::optional<Error> failure_;
   transport::Completion own_done_;  ///< of probes, and of requests nobody else waits for
   std::unique_ptr<SendSide> send_;  ///< from the first operation until failure

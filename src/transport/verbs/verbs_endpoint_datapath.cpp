@@ -44,7 +44,8 @@ WorkRecord VerbsEndpoint::small_record(Operation operation, Opcode opcode, std::
 }
 
 /// Records the request, and posts it unless it may wait for others to share a doorbell. It never
-/// waits when nothing is in flight, nor beyond the next progress(), seal() or signal().
+/// waits beyond the next progress(), seal() or signal(); nor, unless corked, when nothing is in
+/// flight.
 void VerbsEndpoint::commit(WorkRecord& record, Completion& done, bool wants_completion,
                            Doorbell doorbell) noexcept {
   done.started();
@@ -53,7 +54,8 @@ void VerbsEndpoint::commit(WorkRecord& record, Completion& done, bool wants_comp
   SendLedger& ledger = send_->ledger;
   ledger.append(record, wants_completion || services_.cq.is_half_used());
   services_.cq.take_credit();
-  if (doorbell == Doorbell::now || ledger.in_flight() == 0 || ledger.staged() >= kDoorbellBatch) {
+  const bool now = !is_corked_ && (doorbell == Doorbell::now || ledger.in_flight() == 0);
+  if (now || ledger.staged() >= kDoorbellBatch) {
     post_staged();
   } else if (!is_listed_) {
     is_listed_ = true;
@@ -173,6 +175,19 @@ PostResult VerbsEndpoint::signal(std::uint64_t value, RemoteAddress word, Comple
   return PostResult::posted;
 }
 
+/// Like a signal, by a request that is atomic to those of other origins.
+PostResult VerbsEndpoint::add(std::uint64_t operand, RemoteAddress word, Completion& done) {
+  if (is_ready() && must_read_back()) static_cast<void>(seal(done));
+  if (const auto admission = admit(done); admission != Admission::granted) [[unlikely]]
+    return admission == Admission::failed ? PostResult::posted : PostResult::no_credit;
+  WorkRecord record = small_record(Operation::signal, Opcode::fetch_add, sizeof operand, word);
+  record.operand = operand;
+  record.locally_done = true;  // the old value goes nowhere
+  record.after_reads = send_->ledger.reads_outstanding();
+  commit(record, done, true, Doorbell::now);
+  return PostResult::posted;
+}
+
 /// For a completion behind everything, or a sign of life: no bytes, to an address that is valid
 /// all the same.
 void VerbsEndpoint::post_empty_write(Operation operation, Completion& done) noexcept {
@@ -201,9 +216,20 @@ PostResult VerbsEndpoint::seal(Completion& done) {
   return PostResult::posted;
 }
 
+PostResult VerbsEndpoint::follow(Completion& done) {
+  if (!is_ready() || !send_->ledger.borrows_memory()) return PostResult::posted;
+  if (!has_room()) return PostResult::no_credit;
+  // A request of no bytes; unlike others of its kind it is not locally done before its completion.
+  WorkRecord record = small_record(Operation::flush, Opcode::write, 0,
+                                   {peer_.visibility_word_address, peer_.visibility_word_rkey});
+  commit(record, done, true, Doorbell::now);
+  return PostResult::posted;
+}
+
 void VerbsEndpoint::finish(const WorkRecord& record) noexcept {
   if (record.copy_to != nullptr && !failure_)
     std::memcpy(record.copy_to, record.local, record.length);
+  if (record.scattered != 0 && !failure_) scatter(record);
   if (record.bounce != nullptr) services_.bounce.release(record.bounce);
   if (failure_) record.done->failed(*failure_);
   if (!record.locally_done) record.done->locally_done();

@@ -59,29 +59,24 @@ VerbsTransport::VerbsTransport(const base::Options& options, const std::string& 
                                int world_rank, std::uint64_t job_nonce,
                                transport::PeerHealth& health)
     : rank_(world_rank),
-      peer_timeout_seconds_(options.peer_timeout_seconds),
       incarnation_(random_incarnation()),
       choice_(choose(options, preferred_device)),
       strictly_ordered_(is_strictly_ordered(options.visibility, choice_.device)),
       listening_(choice_),
       pd_(check_made<PdHandle>(ibv_alloc_pd(listening_.context()), "ibv_alloc_pd",
                                choice_.where())),
-      cq_(listening_.context(), choice_.device.limits.max_cqe, choice_.where()),
-      bounce_(pd_.get()),
       visibility_word_(pd_.get(), sizeof(std::uint64_t), Access::peers, "verbs set-up"),
-      services_(make_services(options, world_rank, job_nonce, health)),
+      settings_(make_settings(options, world_rank, job_nonce, health)),
       listener_(listening_, pd_.get(), make_identity(job_nonce)) {}
 
-EndpointServices VerbsTransport::make_services(const base::Options& options, int world_rank,
-                                               std::uint64_t job_nonce,
-                                               transport::PeerHealth& health) {
+LaneSettings VerbsTransport::make_settings(const base::Options& options, int world_rank,
+                                           std::uint64_t job_nonce, transport::PeerHealth& health) {
   const auto depth = static_cast<std::uint32_t>(
       std::clamp(choice_.device.limits.max_qp_wr, 2, static_cast<int>(kQueueDepth)));
   return {
       .origin = {.where = choice_.where(),
                  .source = choice_.local_address,
                  .pd = pd_.get(),
-                 .cq = cq_.get(),
                  .depth = depth,
                  .inline_bytes = kSmallBytes,
                  .initiator_depth = reads_in_flight(choice_.device),
@@ -90,16 +85,15 @@ EndpointServices VerbsTransport::make_services(const base::Options& options, int
                      std::chrono::seconds(kConnectPatienceFactor * options.peer_timeout_seconds),
                  .job_nonce = job_nonce,
                  .rank = world_rank},
-      .cq = cq_,
+      .context = listening_.context(),
+      .max_completions = choice_.device.limits.max_cqe,
       .ranges = ranges_,
-      .bounce = bounce_,
-      .channel = channel_,
       .health = health,
-      .staged = staged_,
       .device_text = fmt::format("{} gid {} mtu {}", choice_.where(), choice_.gid.index,
                                  choice_.port.active_mtu_bytes),
       .max_message_bytes = std::clamp(choice_.port.max_message_bytes, kSmallBytes, kLargestRequest),
-      .read_after_writes = !strictly_ordered_};
+      .read_after_writes = !strictly_ordered_,
+      .peer_timeout_seconds = options.peer_timeout_seconds};
 }
 
 ListenerIdentity VerbsTransport::make_identity(std::uint64_t job_nonce) const {
@@ -110,27 +104,7 @@ ListenerIdentity VerbsTransport::make_identity(std::uint64_t job_nonce) const {
           .where = choice_.where()};
 }
 
-VerbsTransport::~VerbsTransport() {
-  drain();
-}
-
-/// The last thing many ranks do is to tell the others that they are done: that write must arrive,
-/// so queue pairs go only when nothing is outstanding, or when a dead peer had its time.
-void VerbsTransport::drain() noexcept {
-  using Clock = std::chrono::steady_clock;
-  const auto deadline = Clock::now() + std::chrono::seconds(peer_timeout_seconds_ + 1);
-  while (outstanding() > 0 && Clock::now() < deadline) {
-    ConnectionOrigin::dispatch(channel_);
-    for (const auto& endpoint : endpoints_) {
-      if (endpoint != nullptr) endpoint->finish_up();
-    }
-    if (progress() == 0) std::this_thread::sleep_for(std::chrono::microseconds(50));
-  }
-  if (outstanding() > 0) {
-    base::log(base::LogLevel::warning, "verbs: {} operations were not finished at the end",
-              outstanding());
-  }
-}
+VerbsTransport::~VerbsTransport() = default;
 
 transport::Capabilities VerbsTransport::capabilities() const noexcept {
   return {.atomics = choice_.device.atomics, .strictly_ordered = strictly_ordered_};
@@ -150,28 +124,7 @@ transport::AddressBytes VerbsTransport::address() const noexcept {
 
 void VerbsTransport::meet(std::span<const transport::Peer> peers) {
   peers_.assign(peers.begin(), peers.end());
-  endpoints_.resize(peers_.size());
-  staged_.reserve(peers_.size());
-}
-
-transport::Endpoint& VerbsTransport::endpoint(int world_rank) {
-  auto& endpoint = endpoints_.at(static_cast<std::size_t>(world_rank));
-  if (endpoint != nullptr) return *endpoint;
-  const transport::Peer& peer = peers_[static_cast<std::size_t>(world_rank)];
-  const PeerAddress address = PeerAddress::from_bytes(peer.address);
-  if (address.magic != PeerAddress::kMagic) {
-    base::throw_error(
-        ErrorCode::connection_failed,
-        {.operation = "connect",
-         .problem = "the peer has no RDMA address, or one of another byte order",
-         .origin = rank_,
-         .target = world_rank,
-         .target_host = peer.host,
-         .device = choice_.where(),
-         .hint = "all hosts of a job need an RDMA device: see oriel-info on that host"});
-  }
-  endpoint = std::make_unique<VerbsEndpoint>(services_, world_rank, peer.host, address);
-  return *endpoint;
+  lane_.emplace(settings_, peers_);
 }
 
 std::unique_ptr<transport::ExposedMemory> VerbsTransport::expose(
@@ -184,25 +137,19 @@ std::unique_ptr<transport::PeerMemory> VerbsTransport::attach(
   return std::make_unique<PeerRegion>(region);
 }
 
-std::size_t VerbsTransport::progress() {
-  for (VerbsEndpoint* endpoint : staged_) endpoint->post_listed();
-  staged_.clear();
-  return poll_completions(cq_, endpoints_);
-}
-
 std::string VerbsTransport::describe() const {
   const DeviceLimits& limits = choice_.device.limits;
   return fmt::format(
       "verbs: {}; mtu {}, messages up to {} bytes; listening at port {}; atomics: {}; a flush "
       "ends with {}; inline up to {} bytes, {} requests per peer, {} completions, {} reads in "
       "flight; limits: {} queue pairs, {} registrations; acknowledge timeout {} with {} retries",
-      choice_.reason, choice_.port.active_mtu_bytes, services_.max_message_bytes, listening_.port(),
+      choice_.reason, choice_.port.active_mtu_bytes, settings_.max_message_bytes, listening_.port(),
       choice_.device.atomics == transport::AtomicScope::system
           ? "also to the CPU"
           : "among the device's own operations",
-      strictly_ordered_ ? "its completions" : "a read", kSmallBytes, services_.origin.depth,
-      cq_.capacity(), services_.origin.initiator_depth, limits.max_qp, limits.max_mr,
-      services_.origin.ack_timeout, kRetries);
+      strictly_ordered_ ? "its completions" : "a read", kSmallBytes, settings_.origin.depth,
+      lane_->completions(), settings_.origin.initiator_depth, limits.max_qp, limits.max_mr,
+      settings_.origin.ack_timeout, kRetries);
 }
 
 }  // namespace oriel::verbs

@@ -51,10 +51,12 @@ TEST(Report, TableIsAlignedAndComplete) {
   StepTimes times(2);
   times.add(milliseconds(1), milliseconds(4));
   times.add(milliseconds(1), milliseconds(4));
-  const std::string table = format_summary({{100, 50}, {2, 2}, {"shm", "shm", "verbs"}, times});
+  const std::string table =
+      format_summary({{100, 50}, {2, 2}, Sync::notify, {"shm", "shm", "verbs"}, times});
   EXPECT_THAT(table, HasSubstr("100 x 50 cells, 2 steps\n"));
   EXPECT_THAT(table, HasSubstr("4 (2 x 2)\n"));
   EXPECT_THAT(table, HasSubstr("shm: 2 peers, verbs: 1 peer\n"));
+  EXPECT_THAT(table, HasSubstr("notify\n"));
   EXPECT_THAT(table, HasSubstr("4.00 ms median; mean: exchange 1.00 ms, compute 3.00 ms\n"));
   EXPECT_THAT(table, HasSubstr("2.34 KiB per step"));  // 8 * 2 * (50 + 100) bytes
   EXPECT_THAT(table, HasSubstr("1.25 M cells/s\n"));   // 5000 cells in 4 ms
@@ -66,7 +68,7 @@ TEST(Report, TableIsAlignedAndComplete) {
 }
 
 TEST(Report, NoStepsDivideByNothing) {
-  const std::string table = format_summary({{4, 4}, {1, 1}, {}, StepTimes(0)});
+  const std::string table = format_summary({{4, 4}, {1, 1}, Sync::fence, {}, StepTimes(0)});
   EXPECT_THAT(table, HasSubstr("0.00 cells/s"));
   EXPECT_THAT(table, testing::Not(HasSubstr("nan")));
 }

@@ -31,20 +31,29 @@ TEST(StencilOptions, Defaults) {
   const auto options = std::get<Options>(parse({}));
   EXPECT_FALSE(options.nx || options.ny || options.grid || options.init || options.image);
   EXPECT_EQ(options.steps, 200U);
+  EXPECT_EQ(options.sync, Sync::fence);
   EXPECT_FALSE(options.check || options.quiet);
 }
 
 TEST(StencilOptions, AllGiven) {
-  const auto options =
-      std::get<Options>(parse({"--nx", "512", "--ny=384", "--steps", "0", "--grid", "4x2", "--init",
-                               "a b.png", "--image", "out.png", "--check", "--quiet"}));
+  const auto options = std::get<Options>(
+      parse({"--nx", "512", "--ny=384", "--steps", "0", "--grid", "4x2", "--init", "a b.png",
+             "--image", "out.png", "--sync", "pscw", "--check", "--quiet"}));
   EXPECT_EQ(options.nx, 512U);
   EXPECT_EQ(options.ny, 384U);
   EXPECT_EQ(options.steps, 0U);
   EXPECT_EQ(options.grid, (RankGrid{4, 2}));
   EXPECT_EQ(options.init, "a b.png");
   EXPECT_EQ(options.image, "out.png");
+  EXPECT_EQ(options.sync, Sync::pscw);
   EXPECT_TRUE(options.check && options.quiet);
+}
+
+TEST(StencilOptions, EveryWayToSynchroniseHasItsName) {
+  for (const Sync sync : {Sync::fence, Sync::pscw, Sync::notify, Sync::lock}) {
+    const std::string name{to_string(sync)};
+    EXPECT_EQ(std::get<Options>(parse({"--sync", name.c_str()})).sync, sync);
+  }
 }
 
 TEST(StencilOptions, AutoIsTheDefaultGrid) {
@@ -61,8 +70,9 @@ TEST(StencilOptions, AnEmptyFileNameIsNotNoFile) {
 
 TEST(StencilOptions, HelpShowsAnExampleAndTheStatus) {
   const auto help = std::get<Help>(parse({"--help", "--nx", "7"}));
-  EXPECT_THAT(help.text, AllOf(HasSubstr("mpirun -n 4 stencil --nx 512"), HasSubstr("--image FILE"),
-                               HasSubstr("Exit status")));
+  EXPECT_THAT(help.text,
+              AllOf(HasSubstr("mpirun -n 4 stencil --nx 512"), HasSubstr("--image FILE"),
+                    HasSubstr("--sync fence|pscw|notify|lock"), HasSubstr("Exit status")));
 }
 
 TEST(StencilOptions, RefusalsAreOneLineAndNameTheOption) {
@@ -78,6 +88,7 @@ TEST(StencilOptions, RefusalsAreOneLineAndNameTheOption) {
   expect({"--steps", "-1"}, "--steps");
   expect({"--steps", "99999999999999999999999"}, "--steps");
   expect({"--grid", "4by2"}, "'4by2'");
+  expect({"--sync", "barrier"}, "'barrier'");
   expect({"--chekc"}, "--chekc");
   expect({"picture.png"}, "picture.png");
 }

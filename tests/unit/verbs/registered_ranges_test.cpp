@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <random>
+#include <thread>
 #include <vector>
 
 namespace oriel::verbs {
@@ -92,6 +94,39 @@ TEST_F(RegisteredRangesTest, AgreesWithAPlainSearchOnRandomOverlappingRanges) {
     ASSERT_EQ(found.bytes > 0, contained) << "round " << round;
     ASSERT_EQ(key_is_right, contained) << "round " << round;
   }
+}
+
+TEST(SharedRanges, AViewFollowsWhatOthersRegister) {
+  std::array<std::byte, 64> memory{};
+  SharedRanges shared;
+  RangesView view(shared);
+  EXPECT_EQ(view.find(memory.data()).bytes, 0U);
+  shared.add(memory, 7);
+  EXPECT_EQ(view.find(memory.data() + 16).bytes, 48U);
+  EXPECT_EQ(view.find(memory.data() + 16).lkey, 7U);
+  shared.remove(memory, 7);
+  EXPECT_EQ(view.find(memory.data() + 16).bytes, 0U);
+}
+
+// Lanes look up what lives on while other memory comes and goes.
+TEST(SharedRanges, ViewsOfManyThreadsAreNotDisturbedByChanges) {
+  std::array<std::byte, 256> memory{};
+  SharedRanges shared;
+  shared.add(std::span(memory).first(64), 1);
+  std::atomic<bool> over{false};
+  std::vector<std::thread> readers;
+  for (int i = 0; i < 3; ++i) {
+    readers.emplace_back([&] {
+      RangesView view(shared);
+      while (!over) ASSERT_EQ(view.find(&memory[10]).lkey, 1U);
+    });
+  }
+  for (int round = 0; round < 20'000; ++round) {
+    shared.add(std::span(memory).last(64), 2);
+    shared.remove(std::span(memory).last(64), 2);
+  }
+  over = true;
+  for (std::thread& reader : readers) reader.join();
 }
 
 }  // namespace

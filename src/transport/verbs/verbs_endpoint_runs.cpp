@@ -1,0 +1,134 @@
+// Strided transfers: runs that lie side by side at the target are one work request, whatever they
+// do at the origin. Gathering and scattering is done by copies through a bounce slot: for runs of a
+// few bytes that costs less than a scatter-gather entry each, and there may be more of them than a
+// device has entries for.
+
+#include <algorithm>
+#include <cstring>
+#include <span>
+
+#include "transport/verbs/verbs_endpoint.hpp"
+
+namespace oriel::verbs {
+
+using transport::Completion;
+using transport::RemoteAddress;
+using transport::Run;
+
+namespace {
+
+/// Where the bytes of one run go, at the head of a bounce slot that gets them.
+struct ScatterEntry {
+  std::byte* to;
+  std::size_t bytes;
+};
+constexpr std::size_t kScatterBytes = transport::kMostScattered * sizeof(ScatterEntry);
+static_assert(kScatterBytes + transport::kMostRunBytes <= BouncePool::kSlotBytes);
+
+/// How many of `runs`, from the first on, follow each other at the target, and their bytes.
+struct Joined {
+  std::size_t runs = 0;
+  std::size_t bytes = 0;
+};
+Joined join(std::span<const Run> runs, std::size_t most_runs, std::size_t most_bytes) noexcept {
+  Joined joined;
+  for (const Run& run : runs.first(std::min(runs.size(), most_runs))) {
+    if (joined.runs > 0 && run.offset != runs.front().offset + joined.bytes) break;
+    if (joined.runs > 0 && joined.bytes + run.bytes > most_bytes) break;
+    ++joined.runs;
+    joined.bytes += run.bytes;
+  }
+  return joined;
+}
+
+}  // namespace
+
+std::size_t VerbsEndpoint::put_runs(std::span<const Run> runs, RemoteAddress target,
+                                    Completion& done) {
+  std::size_t taken = 0;
+  while (taken < runs.size()) {
+    const auto rest = runs.subspan(taken);
+    const Joined joined = join(rest, rest.size(), BouncePool::kSlotBytes);
+    const std::size_t now =
+        put_gathered(rest.first(joined.runs), joined.bytes, target.plus(rest.front().offset), done);
+    if (now == 0) break;
+    taken += now;
+  }
+  return taken;
+}
+
+/// One work request for all of the runs; returns how many they are, or 0.
+std::size_t VerbsEndpoint::put_gathered(std::span<const Run> runs, std::size_t bytes,
+                                        RemoteAddress target, Completion& done) noexcept {
+  if (const auto admission = admit(done); admission != Admission::granted) [[unlikely]]
+    return admission == Admission::failed ? runs.size() : 0;
+  WorkRecord record =
+      small_record(Operation::put, Opcode::write, static_cast<std::uint32_t>(bytes), target);
+  if (bytes > kSmallBytes) {
+    record.bounce = services_.bounce.acquire();
+    if (record.bounce == nullptr) return 0;
+    record.local = record.bounce;
+    record.lkey = services_.bounce.lkey();
+  }
+  std::byte* to = record.local;
+  for (const Run& run : runs) {
+    std::memcpy(to, run.origin, run.bytes);
+    to += run.bytes;
+  }
+  record.locally_done = true;
+  commit(record, done, record.bounce != nullptr,
+         record.bounce != nullptr ? Doorbell::now : Doorbell::may_wait);
+  return runs.size();
+}
+
+std::size_t VerbsEndpoint::get_runs(std::span<const Run> runs, RemoteAddress target,
+                                    Completion& done) {
+  std::size_t taken = 0;
+  while (taken < runs.size()) {
+    const auto rest = runs.subspan(taken);
+    const Joined joined =
+        join(rest, transport::kMostScattered, BouncePool::kSlotBytes - kScatterBytes);
+    const std::size_t now = get_scattered(rest.first(joined.runs), joined.bytes,
+                                          target.plus(rest.front().offset), done);
+    if (now == 0) break;
+    taken += now;
+  }
+  return taken;
+}
+
+std::size_t VerbsEndpoint::get_scattered(std::span<const Run> runs, std::size_t bytes,
+                                         RemoteAddress target, Completion& done) noexcept {
+  if (const auto admission = admit(done); admission != Admission::granted) [[unlikely]]
+    return admission == Admission::failed ? runs.size() : 0;
+  WorkRecord record =
+      small_record(Operation::get, Opcode::read, static_cast<std::uint32_t>(bytes), target);
+  if (runs.size() == 1 && bytes <= kSmallBytes) {
+    record.copy_to = runs.front().origin;
+  } else {
+    record.bounce = services_.bounce.acquire();
+    if (record.bounce == nullptr) return 0;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      const ScatterEntry entry{runs[i].origin, runs[i].bytes};
+      std::memcpy(record.bounce + i * sizeof entry, &entry, sizeof entry);
+    }
+    record.scattered = static_cast<std::uint32_t>(runs.size());
+    record.local = record.bounce + kScatterBytes;
+    record.lkey = services_.bounce.lkey();
+  }
+  commit(record, done, record.bounce != nullptr,
+         record.bounce != nullptr ? Doorbell::now : Doorbell::may_wait);
+  return runs.size();
+}
+
+/// What a get has brought goes to the runs that it was for.
+void VerbsEndpoint::scatter(const WorkRecord& record) noexcept {
+  const std::byte* from = record.local;
+  for (std::uint32_t i = 0; i < record.scattered; ++i) {
+    ScatterEntry entry{};
+    std::memcpy(&entry, record.bounce + i * sizeof entry, sizeof entry);
+    std::memcpy(entry.to, from, entry.bytes);
+    from += entry.bytes;
+  }
+}
+
+}  // namespace oriel::verbs

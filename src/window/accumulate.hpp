@@ -1,0 +1,119 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include <oriel/layout.hpp>
+#include <oriel/operations.hpp>
+
+#include "transport/completion.hpp"
+#include "transport/progress.hpp"
+#include "window/mechanism.hpp"
+#include "window/target.hpp"
+
+namespace oriel::window {
+
+/// The accumulate locks of a window, one for every team rank's part. Held by one rank at a time;
+/// who takes it sees what the one before has completed at that part.
+class TargetMutex {
+ public:
+  TargetMutex() = default;
+  TargetMutex(const TargetMutex&) = delete;
+  TargetMutex& operator=(const TargetMutex&) = delete;
+  virtual ~TargetMutex() = default;
+  /// Errors: as the transport's; the lock is then not held.
+  virtual void lock(std::size_t team_rank) = 0;
+  virtual void unlock(std::size_t team_rank) = 0;
+};
+
+/// Any operation of the family: target[i] = op(target[i], operands[i]) for `count` elements, and
+/// results[i] the value before. Accumulate, get_accumulate, fetch_and_op, atomic put and get.
+struct AccumulateRequest {
+  std::string_view operation = "accumulate";  ///< the call's name, for errors
+  ElementType type{};
+  OpCode op = OpCode::sum;
+  std::size_t count = 0;
+  const std::byte* operands = nullptr;  ///< null for no_op
+  std::byte* results = nullptr;         ///< null: not wanted. Does not overlap the operands
+  std::size_t offset_bytes = 0;         ///< of the target layout's start
+  // Null: side by side. Else of `count` elements each; those of null pointers do not count.
+  const Layout* operand_layout = nullptr;
+  const Layout* result_layout = nullptr;
+  const Layout* target_layout = nullptr;
+};
+
+/// result = target; if it equals `compare`, bit by bit, target = swap.
+struct CompareAndSwapRequest {
+  static constexpr std::size_t kMostBytes = 16;
+
+  std::string_view operation = "compare_and_swap";
+  std::size_t bytes = 0;  ///< 1 … kMostBytes
+  const std::byte* compare = nullptr;
+  const std::byte* swap = nullptr;
+  std::byte* result = nullptr;
+  std::size_t offset_bytes = 0;
+};
+
+/// What is the same for all accumulates of a rank on a window.
+struct AccumulateFacts {
+  CoherenceDomain domain = CoherenceDomain::cpu;
+  AccumulatePromises promises{};
+  std::span<const int> members{};  ///< world ranks, by team rank
+  int world_rank = 0;              ///< of this rank
+  std::uint64_t window = 0;
+};
+
+struct CopyScratch;
+
+/// Carries out accumulates on the parts of one window, by the mechanism that choose_mechanism()
+/// names.
+///
+/// Completion: on return the operands may be reused. The results are there when `done` is locally
+/// complete; the elements are changed when it is remotely complete. Order: the accumulates of this
+/// object on one location are carried out in the order of the calls.
+/// Requires of both calls: the range was checked, and check_supported() holds. Errors: misaligned
+/// (elements of 1, 2, 4 or 8 bytes must lie at a multiple of their size, whatever the mechanism),
+/// and those of the transport. Threads: one-at-a-time.
+class Accumulator {
+ public:
+  Accumulator(transport::Progress& progress, TargetMutex& locks, const AccumulateFacts& facts);
+  ~Accumulator();
+  Accumulator(const Accumulator&) = delete;
+  Accumulator& operator=(const Accumulator&) = delete;
+
+  void accumulate(const AccumulateRequest& request, std::size_t team_rank, const Target& target,
+                  transport::Completion& done);
+  void compare_and_swap(const CompareAndSwapRequest& request, std::size_t team_rank,
+                        const Target& target, transport::Completion& done);
+
+ private:
+  [[nodiscard]] Mechanism mechanism(const Target& target, std::size_t element_bytes) const noexcept;
+  void check_aligned(std::string_view operation, std::size_t element_bytes, std::size_t offset,
+                     std::size_t team_rank, const Target& target) const;
+  void by_cpu(const AccumulateRequest& request, const Target& target) const;
+  void by_agent(const AccumulateRequest& request, const Target& target,
+                transport::Completion& done) const;
+  // accumulate_words.cpp
+  void by_words(const AccumulateRequest& request, const Target& target,
+                transport::Completion& done) const;
+  void add_words(const AccumulateRequest& request, const Target& target,
+                 transport::Completion& done) const;
+  void swap_word(const CompareAndSwapRequest& request, const Target& target,
+                 transport::Completion& done) const;
+  // accumulate_copies.cpp: locked and unguarded
+  void by_copies(const AccumulateRequest& request, Mechanism chosen, std::size_t team_rank,
+                 const Target& target, transport::Completion& done);
+  void swap_by_copies(const CompareAndSwapRequest& request, Mechanism chosen, std::size_t team_rank,
+                      const Target& target, transport::Completion& done);
+  void flush_earlier(const Target& target, transport::Completion& done) const;
+
+  transport::Progress& progress_;
+  TargetMutex& locks_;
+  AccumulateFacts facts_;
+  std::unique_ptr<CopyScratch> scratch_;  // from the first accumulate that needs it
+};
+
+}  // namespace oriel::window

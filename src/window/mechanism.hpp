@@ -1,0 +1,62 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include <oriel/window_bytes.hpp>
+
+namespace oriel::window {
+
+/// How an accumulate is carried out.
+enum class Mechanism : std::uint8_t {
+  cpu,        ///< CPU atomics on mapped memory
+  agent,      ///< the same, by the agent of the process that owns the memory
+  words,      ///< the device's 64-bit atomics
+  locked,     ///< get, compute, put, under the target's accumulate lock
+  unguarded,  ///< the same without the lock
+};
+
+/// What leads from an origin to the words of a target.
+enum class Reach : std::uint8_t { mapped, agent, device };
+
+/// What the program promises when it makes a window. A mechanism that is right without a promise is
+/// right with it.
+struct AccumulatePromises {
+  /// No accumulate has more than one element [same_size]. Buys nothing: a mechanism that is atomic
+  /// for one element is so for many.
+  bool single_element = false;
+  /// No two ranks accumulate on the same location at the same time, nor does one while another
+  /// swaps or adds there.
+  bool no_concurrent = false;
+};
+
+/// Whether one atomic instruction of a CPU covers an element.
+[[nodiscard]] constexpr bool is_word(std::size_t element_bytes) noexcept {
+  return element_bytes == 1 || element_bytes == 2 || element_bytes == 4 || element_bytes == 8;
+}
+
+/// The mechanism of an origin, for accumulates, fetching ones and compare-and-swaps alike.
+///
+/// Invariant: whatever two origins do to one location at the same time, with elements of the same
+/// size, is atomic. Mechanisms that are atomic to each other are one family:
+///   locked     among origins, by the lock
+///   cpu agent  CPU atomics; the domain `nic` has none of them
+///   words      atomics of the target's device; atomic to the CPU's in the domain `cpu_and_nic`
+///              alone, and the domain `cpu` has none of them
+/// So all origins of a window must find the same family, by what is the same for all of them: the
+/// domain, the promises, and the size of the element. How many there are, the operation and the
+/// kind do not count. Reach, in which origins differ, chooses only within the family: elements of
+/// less than 8 bytes are locked even where the CPU could reach them, as soon as one origin might
+/// have to come through a device, which cannot.
+/// Requires: reach is not `device` in the domain `cpu`. Pure.
+[[nodiscard]] constexpr Mechanism choose_mechanism(CoherenceDomain domain, Reach reach,
+                                                   std::size_t element_bytes,
+                                                   AccumulatePromises promises) noexcept {
+  if (promises.no_concurrent) return Mechanism::unguarded;
+  const bool all_by_cpu = domain == CoherenceDomain::cpu;
+  if (!(all_by_cpu ? is_word(element_bytes) : element_bytes == 8)) return Mechanism::locked;
+  if (reach == Reach::device) return Mechanism::words;
+  return reach == Reach::mapped ? Mechanism::cpu : Mechanism::agent;
+}
+
+}  // namespace oriel::window

@@ -1,0 +1,38 @@
+#pragma once
+/// The command line of oriel-conformance.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "conformance/interpreter.hpp"
+
+namespace oriel::conformance {
+
+struct Options {
+  std::string fabric{};     ///< empty: not said
+  std::uint64_t seed = 1;   ///< of the first program, and of the choice of cases
+  bool one_seed = false;    ///< --seed was given: that program, first of all
+  std::uint64_t seeds = 0;  ///< how many programs
+  bool full = false;
+  bool list = false;
+  bool shrink = false;
+  std::string only = ".*";  ///< regular expression of names
+  double budget = 0;        ///< seconds; 0: none
+  int limit = 0;            ///< seconds for one step; 0: none
+  Plant plant = Plant::none;
+
+  [[nodiscard]] bool wants(const std::string& name) const;
+  /// The command that runs `name` alone.
+  [[nodiscard]] std::string rerun(int ranks, const std::string& name, std::uint64_t its_seed) const;
+};
+
+/// Options, or the status to end with: help was asked for, or something is wrong, which is then
+/// printed. Words for MPI are nobody's business here.
+struct Parsed {
+  Options options{};
+  std::optional<int> status{};
+};
+[[nodiscard]] Parsed parse_options(int argc, char** argv, bool speaks);
+
+}  // namespace oriel::conformance

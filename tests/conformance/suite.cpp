@@ -1,0 +1,55 @@
+#include "conformance/suite.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+
+namespace oriel::conformance {
+
+void Suite::begin_family(double share) {
+  started = std::chrono::steady_clock::now();
+  allowed = (options.only == ".*" ? share : 1) * options.budget;
+}
+
+bool Suite::may_go_on() const {
+  if (allowed <= 0) return true;
+  const std::chrono::duration<double> used = std::chrono::steady_clock::now() - started;
+  return job.most(used.count()) < allowed;
+}
+
+void Suite::say(const std::string& text) const {
+  if (job.rank() != 0) return;
+  fmt::print("{}", text);
+  std::fflush(stdout);
+}
+
+bool Suite::conclude(const Row& row, const std::string& name, const std::string& wrong,
+                     std::uint64_t seed) {
+  const bool all_passed = job.agree(wrong.empty());
+  if (all_passed) {
+    report.passed(row);
+  } else {
+    report.failed(row);
+    tell_failure(name, wrong, seed);
+  }
+  return all_passed;
+}
+
+void Suite::tell_failure(const std::string& name, const std::string& wrong,
+                         std::uint64_t seed) const {
+  const std::vector<std::string> texts = job.gather_texts(wrong);
+  std::string text = fmt::format("FAILED {}\n", name);
+  for (const std::string& one : texts) text += fmt::format("  {}\n", one);
+  text += fmt::format("  again: {}\n", options.rerun(job.ranks(), name, seed));
+  say(text);
+}
+
+std::string caught(const std::function<std::string()>& step) {
+  try {
+    return step();
+  } catch (const std::exception& error) {
+    return fmt::format("threw: {}", error.what());
+  }
+}
+
+}  // namespace oriel::conformance

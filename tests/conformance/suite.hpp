@@ -1,0 +1,47 @@
+#pragma once
+/// The suite: everything that is run, in its order.
+
+#include <chrono>
+#include <functional>
+#include <string>
+
+#include "conformance/cases.hpp"
+#include "conformance/job.hpp"
+#include "conformance/options.hpp"
+#include "conformance/report.hpp"
+
+namespace oriel::conformance {
+
+/// What the families have in common.
+struct Suite {
+  Job& job;
+  const Options& options;
+  Setting setting;
+  Report report{};
+  std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
+  double allowed = 0;  ///< seconds from `started` on; 0: any number
+
+  /// Starts a family of tests, which may use this share of the budget, whatever others have used.
+  void begin_family(double share);
+  /// Whether the family's time allows for more, the same on all ranks. Collective.
+  [[nodiscard]] bool may_go_on() const;
+  /// Rank 0 prints.
+  void say(const std::string& text) const;
+  /// Agrees on a verdict, tells of a failure and how to see it again. Collective.
+  /// @return whether all passed
+  /// @param wrong  what this rank has found, if anything
+  bool conclude(const Row& row, const std::string& name, const std::string& wrong,
+                std::uint64_t seed);
+  /// Tells what the ranks have found wrong. Collective.
+  void tell_failure(const std::string& name, const std::string& wrong, std::uint64_t seed) const;
+  [[nodiscard]] bool lists() const { return options.list; }
+};
+
+/// Runs `step`; what it throws counts as what it returns.
+[[nodiscard]] std::string caught(const std::function<std::string()>& step);
+
+void run_cases(Suite& suite);
+void run_programs(Suite& suite);
+void run_litmus(Suite& suite);
+
+}  // namespace oriel::conformance

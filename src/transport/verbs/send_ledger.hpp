@@ -111,9 +111,8 @@ class SendLedger {
     ++next_;
     ++unsignalled_;
     if (lone || wants_completion || unsignalled_ >= signal_every_) signal(entry);
-    if (record.opcode != Opcode::write) {
-      ++reads_;
-    } else if (record.length > 0) {
+    if (brings_data(record)) ++reads_;
+    if (record.opcode == Opcode::write && record.length > 0) {
       has_unread_writes_ = true;
       last_write_ = next_ - 1;
     }
@@ -154,6 +153,10 @@ class SendLedger {
   }
 
  private:
+  /// An add() does not: nothing has to wait for the old value that comes back and goes nowhere.
+  [[nodiscard]] static bool brings_data(const WorkRecord& record) noexcept {
+    return record.opcode != Opcode::write && !record.locally_done;
+  }
   void signal(WorkRecord& entry) noexcept {
     entry.signalled = true;
     unsignalled_ = 0;
@@ -162,8 +165,8 @@ class SendLedger {
   template <class Finish>
   void retire_oldest(Finish& finish) noexcept {
     const WorkRecord& entry = ring_[place(retired_)];
+    if (brings_data(entry)) --reads_;
     if (entry.opcode != Opcode::write) {
-      --reads_;
       // Posted behind the last write, if the write is not among those still to be retired.
       if (last_write_ - retired_ >= outstanding()) has_unread_writes_ = false;
     }
@@ -177,7 +180,7 @@ class SendLedger {
   std::uint32_t posted_ = 0;
   std::uint32_t next_ = 0;
   std::uint32_t unsignalled_ = 0;  ///< records behind the last signalled one
-  std::uint32_t reads_ = 0;        ///< reads and atomics outstanding
+  std::uint32_t reads_ = 0;        ///< outstanding ones that bring data
   std::uint32_t last_write_ = 0;
   bool has_unread_writes_ = false;
   std::array<WorkRecord, kQueueDepth> ring_{};

@@ -153,5 +153,17 @@ TEST(SendLedger, CountsReadsAndAtomicsInFlight) {
   EXPECT_FALSE(ledger.reads_outstanding());
 }
 
+// A message behind them need not wait for the other side's answer.
+TEST(SendLedger, AtomicsWhoseOldValueGoesNowhereAreNoReads) {
+  SendLedger ledger;
+  ledger.append({.opcode = Opcode::fetch_add, .locally_done = true}, true);
+  EXPECT_FALSE(ledger.reads_outstanding());
+  ledger.append({.opcode = Opcode::fetch_add}, true);
+  EXPECT_TRUE(ledger.reads_outstanding());
+  ledger.mark_posted(2);
+  ledger.retire_through(1, [](const WorkRecord&) {});
+  EXPECT_FALSE(ledger.reads_outstanding());
+}
+
 }  // namespace
 }  // namespace oriel::verbs

@@ -110,7 +110,7 @@ class Endpoint {
   /// before it waits. Counts in `done` when it posts.
   [[nodiscard]] virtual PostResult seal(Completion& done) = 0;
 
-  /// What `done` counts from here on is locally complete when everything is that was posted so far,
+  /// What `done` counts from here on is complete when everything is that was posted so far,
   /// whoever counts it. Called before memory is taken from the transport, whose bytes other windows
   /// may be moving.
   [[nodiscard]] virtual PostResult follow(Completion& /*done*/) { return PostResult::posted; }

@@ -89,7 +89,7 @@ void WindowState::complete() {
   exposure_->complete();
   for (const int index : targets) {
     const auto at = static_cast<std::size_t>(index);
-    if (common().is_touched(at)) flush_local_index(common(), at);
+    if (common().is_touched(at)) flush_local_index(common(), at, common().pending(at));
   }
 }
 

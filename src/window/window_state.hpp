@@ -200,7 +200,8 @@ class WindowState {
   [[nodiscard]] transport::Endpoint& data_endpoint(std::size_t index, Traffic& way);
   [[nodiscard]] bool is_any_touched(std::size_t ways) const noexcept;
   void flush_index(Traffic& way, std::size_t index);
-  void flush_local_index(Traffic& way, std::size_t index);
+  void flush_local_index(Traffic& way, std::size_t index, transport::Completion& done);
+  void flush_in(std::size_t ways, std::size_t index);
   template <class Flush>
   void in_touched(std::size_t ways, Flush&& flush);
   void flush_lanes(std::size_t index);
@@ -271,11 +272,7 @@ template <class Start>
 void WindowState::now(const TargetBytes& where, Start&& start) {
   OwnCompletion done(progress());
   start(*done);
-  const Target& target = targets_[checked_index(where.operation, where.rank)];
-  if (target.atomics != target.data && (*done).local_pending != 0) {
-    sync::post(progress(), [&]() noexcept { return target.atomics->seal(*done); });
-  }
-  sync::flush_local(progress(), *target.data, *done);
+  flush_local_index(common(), checked_index(where.operation, where.rank), *done);
 }
 
 template <class Start>

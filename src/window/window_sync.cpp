@@ -44,13 +44,12 @@ void WindowState::flush_index(Traffic& way, std::size_t index) {
   sync::flush(way.turns(), data_endpoint(index, way), pending);
 }
 
-void WindowState::flush_local_index(Traffic& way, std::size_t index) {
+void WindowState::flush_local_index(Traffic& way, std::size_t index, Completion& done) {
   const Target& target = targets_[index];
-  Completion& pending = way.pending(index);
-  if (way.lane() == nullptr && target.atomics != target.data && pending.local_pending != 0) {
-    sync::post(way.turns(), [&]() noexcept { return target.atomics->seal(pending); });
+  if (way.lane() == nullptr && target.atomics != target.data && done.local_pending != 0) {
+    sync::post(way.turns(), [&]() noexcept { return target.atomics->seal(done); });
   }
-  sync::flush_local(way.turns(), data_endpoint(index, way), pending);
+  sync::flush_local(way.turns(), data_endpoint(index, way), done);
 }
 
 bool WindowState::is_any_touched(std::size_t ways) const noexcept {
@@ -72,11 +71,14 @@ void WindowState::in_touched(std::size_t ways, Flush&& flush) {
   }
 }
 
-void WindowState::flush(Rank target) {
-  const std::size_t index = checked_index("flush", target);
-  in_touched(traffic_.size(), [&](Traffic& way) {
+void WindowState::flush_in(std::size_t ways, std::size_t index) {
+  in_touched(ways, [&](Traffic& way) {
     if (way.is_touched(index)) flush_index(way, index);  // stays touched: flush_all finds it done
   });
+}
+
+void WindowState::flush(Rank target) {
+  flush_in(traffic_.size(), checked_index("flush", target));
   std::atomic_thread_fence(std::memory_order_seq_cst);  // see ShmEndpoint::seal
 }
 
@@ -90,13 +92,13 @@ void WindowState::flush_all() {
 void WindowState::flush_local(Rank target) {
   const std::size_t index = checked_index("flush_local", target);
   in_touched(traffic_.size(), [&](Traffic& way) {
-    if (way.is_touched(index)) flush_local_index(way, index);
+    if (way.is_touched(index)) flush_local_index(way, index, way.pending(index));
   });
 }
 
 void WindowState::flush_local_all() {
   in_touched(traffic_.size(), [&](Traffic& way) {
-    way.for_each([&](std::size_t index) { flush_local_index(way, index); });
+    way.for_each([&](std::size_t index) { flush_local_index(way, index, way.pending(index)); });
   });
 }
 
@@ -110,12 +112,7 @@ void WindowState::flush_all_in_turn() {
 /// turn.
 void WindowState::flush_lanes(std::size_t index) {
   const std::size_t lanes = traffic_.size() - 1;
-  if (!is_any_touched(lanes)) return;
-  progress().out_of_turn([&] {
-    in_touched(lanes, [&](Traffic& way) {
-      if (way.is_touched(index)) flush_index(way, index);
-    });
-  });
+  if (is_any_touched(lanes)) progress().out_of_turn([&] { flush_in(lanes, index); });
 }
 
 /// Who leaves here by an error tells the others, which may wait for it.

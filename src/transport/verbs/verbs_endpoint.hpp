@@ -163,6 +163,9 @@ class VerbsEndpoint final : public transport::Endpoint {
   [[nodiscard]] std::size_t get_scattered(std::span<const transport::Run> runs, std::size_t bytes,
                                           transport::RemoteAddress target,
                                           transport::Completion& done) noexcept;
+  [[nodiscard]] transport::PostResult post_message(Opcode opcode, std::uint64_t value,
+                                                   transport::RemoteAddress word,
+                                                   transport::Completion& done) noexcept;
   void post_empty_write(Operation operation, transport::Completion& done) noexcept;
   void finish(const WorkRecord& record) noexcept;
   static void scatter(const WorkRecord& record) noexcept;

@@ -158,32 +158,33 @@ PostResult VerbsEndpoint::compare_and_swap(std::uint64_t compare, std::uint64_t 
 /// byte, ascending: whoever reads it half-written, low bytes new and high bytes old, never sees
 /// more than the new value, so at worst he looks again.
 PostResult VerbsEndpoint::signal(std::uint64_t value, RemoteAddress word, Completion& done) {
-  // Where a later write may become visible before an earlier one, a read goes between them. If it
-  // finds no room, neither does the signal.
-  if (is_ready() && must_read_back()) static_cast<void>(seal(done));
-  if (const auto admission = admit(done); admission != Admission::granted) [[unlikely]]
-    return admission == Admission::failed ? PostResult::posted : PostResult::no_credit;
-  WorkRecord record = small_record(Operation::signal, Opcode::write, sizeof value, word);
-  std::memcpy(record.local, &value, sizeof value);
-  record.locally_done = true;
-  // A write may overtake the data of a read posted before it, and the target would be free to
-  // change what is still being read.
-  record.after_reads = send_->ledger.reads_outstanding();
-  // Often the last thing a rank does to a peer: it completes without another request behind it,
-  // for which the peer may not be there any more.
-  commit(record, done, true, Doorbell::now);
-  return PostResult::posted;
+  return post_message(Opcode::write, value, word, done);
 }
 
 /// Like a signal, by a request that is atomic to those of other origins.
 PostResult VerbsEndpoint::add(std::uint64_t operand, RemoteAddress word, Completion& done) {
+  return post_message(Opcode::fetch_add, operand, word, done);
+}
+
+PostResult VerbsEndpoint::post_message(Opcode opcode, std::uint64_t value, RemoteAddress word,
+                                       Completion& done) noexcept {
+  // Where a later write may become visible before an earlier one, a read goes between them. If it
+  // finds no room, neither does the message.
   if (is_ready() && must_read_back()) static_cast<void>(seal(done));
   if (const auto admission = admit(done); admission != Admission::granted) [[unlikely]]
     return admission == Admission::failed ? PostResult::posted : PostResult::no_credit;
-  WorkRecord record = small_record(Operation::signal, Opcode::fetch_add, sizeof operand, word);
-  record.operand = operand;
-  record.locally_done = true;  // the old value goes nowhere
+  WorkRecord record = small_record(Operation::signal, opcode, sizeof value, word);
+  if (opcode == Opcode::write) {
+    std::memcpy(record.local, &value, sizeof value);
+  } else {
+    record.operand = value;
+  }
+  record.locally_done = true;  // the old value of an atomic goes nowhere
+  // A message may overtake the data of a read posted before it, and the target would be free to
+  // change what is still being read.
   record.after_reads = send_->ledger.reads_outstanding();
+  // Often the last thing a rank does to a peer: it completes without another request behind it,
+  // for which the peer may not be there any more.
   commit(record, done, true, Doorbell::now);
   return PostResult::posted;
 }
@@ -219,10 +220,7 @@ PostResult VerbsEndpoint::seal(Completion& done) {
 PostResult VerbsEndpoint::follow(Completion& done) {
   if (!is_ready() || !send_->ledger.borrows_memory()) return PostResult::posted;
   if (!has_room()) return PostResult::no_credit;
-  // A request of no bytes; unlike others of its kind it is not locally done before its completion.
-  WorkRecord record = small_record(Operation::flush, Opcode::write, 0,
-                                   {peer_.visibility_word_address, peer_.visibility_word_rkey});
-  commit(record, done, true, Doorbell::now);
+  post_empty_write(Operation::flush, done);
   return PostResult::posted;
 }
 

@@ -41,20 +41,31 @@ Joined join(std::span<const Run> runs, std::size_t most_runs, std::size_t most_b
   return joined;
 }
 
-}  // namespace
-
-std::size_t VerbsEndpoint::put_runs(std::span<const Run> runs, RemoteAddress target,
-                                    Completion& done) {
+/// Runs post(runs, bytes, offset) for those that can share a request, until it takes none; returns
+/// how many runs were taken.
+template <class Post>
+std::size_t post_joined(std::span<const Run> runs, std::size_t most_runs, std::size_t most_bytes,
+                        Post&& post) noexcept {
   std::size_t taken = 0;
   while (taken < runs.size()) {
     const auto rest = runs.subspan(taken);
-    const Joined joined = join(rest, rest.size(), BouncePool::kSlotBytes);
-    const std::size_t now =
-        put_gathered(rest.first(joined.runs), joined.bytes, target.plus(rest.front().offset), done);
+    const Joined joined = join(rest, most_runs, most_bytes);
+    const std::size_t now = post(rest.first(joined.runs), joined.bytes, rest.front().offset);
     if (now == 0) break;
     taken += now;
   }
   return taken;
+}
+
+}  // namespace
+
+std::size_t VerbsEndpoint::put_runs(std::span<const Run> runs, RemoteAddress target,
+                                    Completion& done) {
+  return post_joined(
+      runs, runs.size(), BouncePool::kSlotBytes,
+      [&](std::span<const Run> joined, std::size_t bytes, std::uint64_t offset) noexcept {
+        return put_gathered(joined, bytes, target.plus(offset), done);
+      });
 }
 
 /// One work request for all of the runs; returns how many they are, or 0.
@@ -83,17 +94,11 @@ std::size_t VerbsEndpoint::put_gathered(std::span<const Run> runs, std::size_t b
 
 std::size_t VerbsEndpoint::get_runs(std::span<const Run> runs, RemoteAddress target,
                                     Completion& done) {
-  std::size_t taken = 0;
-  while (taken < runs.size()) {
-    const auto rest = runs.subspan(taken);
-    const Joined joined =
-        join(rest, transport::kMostScattered, BouncePool::kSlotBytes - kScatterBytes);
-    const std::size_t now = get_scattered(rest.first(joined.runs), joined.bytes,
-                                          target.plus(rest.front().offset), done);
-    if (now == 0) break;
-    taken += now;
-  }
-  return taken;
+  return post_joined(
+      runs, transport::kMostScattered, BouncePool::kSlotBytes - kScatterBytes,
+      [&](std::span<const Run> joined, std::size_t bytes, std::uint64_t offset) noexcept {
+        return get_scattered(joined, bytes, target.plus(offset), done);
+      });
 }
 
 std::size_t VerbsEndpoint::get_scattered(std::span<const Run> runs, std::size_t bytes,

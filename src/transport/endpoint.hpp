@@ -72,8 +72,9 @@ class Endpoint {
                                                     std::uint64_t* result, RemoteAddress target,
                                                     Completion& done) = 0;
   /// Writes one 64-bit word (8-byte aligned) after everything posted before, and wakes the target
-  /// if it sleeps waiting for it. The word must be mapped shared memory or registered; it never
-  /// shows half-written to a reader that expects it to grow by one.
+  /// if it sleeps waiting for it. Behind a read it may have no room until the read is done. The
+  /// word must be mapped shared memory or registered; it never shows half-written to a reader that
+  /// expects it to grow by one.
   [[nodiscard]] virtual PostResult signal(std::uint64_t value, RemoteAddress word,
                                           Completion& done) = 0;
 

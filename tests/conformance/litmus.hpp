@@ -96,6 +96,7 @@ using Litmus = std::string (*)(const Stand&);
 // litmus_messages.cpp: data, then a sign that it is there
 std::string message_by_flag(const Stand& stand);
 std::string message_by_notification(const Stand& stand);
+std::string message_behind_reads(const Stand& stand);
 std::string message_by_fence(const Stand& stand);
 std::string message_by_pscw(const Stand& stand);
 std::string message_by_lock(const Stand& stand);

@@ -75,6 +75,35 @@ std::string message_by_notification(const Stand& stand) {
   return wrong;
 }
 
+/// A sign behind reads says that they are done: what was read may change.
+std::string message_behind_reads(const Stand& stand) {
+  Words words(stand, kWords);
+  Window<Words::Word>& win = words.window();
+  const std::span<Words::Word> mine = words.mine().first(kData);
+  std::string wrong;
+  std::ranges::fill(mine, 1);
+  win.fence();
+  for (std::int64_t round = 1; round <= stand.rounds(200, 4'000); ++round) {
+    Message found{};
+    if (round % 2 == 0) {
+      win.get_notify(found, stand.right(), words.at(stand.right(), 0), 1);
+    } else {
+      win.get(found, stand.right(), words.at(stand.right(), 0));
+      win.put_notify({}, stand.right(), words.at(stand.right(), 0), 1);
+    }
+    win.wait_notify(1);
+    std::ranges::fill(mine, round + 1);
+    win.flush_local(stand.right());
+    if (wrong.empty() && found != message(round)) {
+      wrong = fmt::format("round {}: it read {} … {}", round, found.front(), found.back());
+    }
+    win.put_notify({}, stand.left(), words.at(stand.left(), 0), 2);
+    win.wait_notify(2);
+  }
+  win.fence();
+  return wrong;
+}
+
 std::string message_by_fence(const Stand& stand) {
   Words words(stand, kWords);
   Window<Words::Word>& win = words.window();

@@ -34,9 +34,10 @@ struct Entry {
   Litmus run;
   bool every_kind = true;
 };
-constexpr std::array<Entry, 12> kEntries = {{
+constexpr std::array<Entry, 13> kEntries = {{
     {"message_by_flag", message_by_flag},
     {"message_by_notification", message_by_notification},
+    {"message_behind_reads", message_behind_reads},
     {"message_by_fence", message_by_fence},
     {"message_by_pscw", message_by_pscw},
     {"message_by_lock", message_by_lock},

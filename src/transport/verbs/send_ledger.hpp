@@ -36,7 +36,6 @@ struct WorkRecord {
   Operation operation = Operation::put;
   Opcode opcode = Opcode::write;
   bool signalled = false;     ///< set by the ledger
-  bool after_reads = false;   ///< wait until earlier reads and atomics have their answers
   bool locally_done = false;  ///< the origin's memory was copied: its owner was told so at once
   std::uint32_t length = 0;
   std::uint32_t lkey = 0;

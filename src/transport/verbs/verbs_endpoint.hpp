@@ -166,6 +166,7 @@ class VerbsEndpoint final : public transport::Endpoint {
   [[nodiscard]] transport::PostResult post_message(Opcode opcode, std::uint64_t value,
                                                    transport::RemoteAddress word,
                                                    transport::Completion& done) noexcept;
+  [[nodiscard]] transport::PostResult ask_for_completions(transport::Completion& done) noexcept;
   void post_empty_write(Operation operation, transport::Completion& done) noexcept;
   void finish(const WorkRecord& record) noexcept;
   static void scatter(const WorkRecord& record) noexcept;

@@ -166,11 +166,20 @@ PostResult VerbsEndpoint::add(std::uint64_t operand, RemoteAddress word, Complet
   return post_message(Opcode::fetch_add, operand, word, done);
 }
 
+/// A message must not overtake what was posted before it. Where a later write may become visible
+/// before an earlier one, a read goes between them. And while a read has no answer the target must
+/// not be told that it may change what is being read: the message has no room until then.
+/// (IBV_SEND_FENCE would leave that waiting to the device. But a fenced request may stay in a queue
+/// of Soft-RoCE for ever, with all behind it; and complete() waits for its reads in any case.)
 PostResult VerbsEndpoint::post_message(Opcode opcode, std::uint64_t value, RemoteAddress word,
                                        Completion& done) noexcept {
-  // Where a later write may become visible before an earlier one, a read goes between them. If it
-  // finds no room, neither does the message.
-  if (is_ready() && must_read_back()) static_cast<void>(seal(done));
+  if (is_ready()) {
+    if (must_read_back() && !send_->ledger.reads_outstanding()) static_cast<void>(seal(done));
+    if (send_->ledger.reads_outstanding()) {
+      static_cast<void>(ask_for_completions(done));
+      return PostResult::no_credit;
+    }
+  }
   if (const auto admission = admit(done); admission != Admission::granted) [[unlikely]]
     return admission == Admission::failed ? PostResult::posted : PostResult::no_credit;
   WorkRecord record = small_record(Operation::signal, opcode, sizeof value, word);
@@ -180,9 +189,6 @@ PostResult VerbsEndpoint::post_message(Opcode opcode, std::uint64_t value, Remot
     record.operand = value;
   }
   record.locally_done = true;  // the old value of an atomic goes nowhere
-  // A message may overtake the data of a read posted before it, and the target would be free to
-  // change what is still being read.
-  record.after_reads = send_->ledger.reads_outstanding();
   // Often the last thing a rank does to a peer: it completes without another request behind it,
   // for which the peer may not be there any more.
   commit(record, done, true, Doorbell::now);
@@ -198,18 +204,22 @@ void VerbsEndpoint::post_empty_write(Operation operation, Completion& done) noex
   commit(record, done, true, Doorbell::now);
 }
 
-PostResult VerbsEndpoint::seal(Completion& done) {
-  if (failure_) done.failed(*failure_);
-  if (!is_ready()) return PostResult::posted;
-  if (!must_read_back() && send_->ledger.signal_last()) {
+/// Requires: ready.
+PostResult VerbsEndpoint::ask_for_completions(Completion& done) noexcept {
+  if (send_->ledger.signal_last()) {
     post_staged();
     return PostResult::posted;
   }
   if (!has_room()) return PostResult::no_credit;
-  if (!must_read_back()) {
-    post_empty_write(Operation::flush, done);
-    return PostResult::posted;
-  }
+  post_empty_write(Operation::flush, done);
+  return PostResult::posted;
+}
+
+PostResult VerbsEndpoint::seal(Completion& done) {
+  if (failure_) done.failed(*failure_);
+  if (!is_ready()) return PostResult::posted;
+  if (!must_read_back()) return ask_for_completions(done);
+  if (!has_room()) return PostResult::no_credit;
   // The answer to a read travels behind the writes to memory before it, on every fabric.
   WorkRecord record = small_record(Operation::flush, Opcode::read, sizeof(std::uint64_t),
                                    {peer_.visibility_word_address, peer_.visibility_word_rkey});

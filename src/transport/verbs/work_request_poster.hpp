@@ -45,7 +45,6 @@ class WorkRequestPoster {
   [[nodiscard]] unsigned flags(const WorkRecord& record) const noexcept {
     unsigned flags = 0;
     if (record.signalled) flags |= IBV_SEND_SIGNALED;
-    if (record.after_reads) flags |= IBV_SEND_FENCE;
     if (fits_inline(record)) flags |= IBV_SEND_INLINE;
     return flags;
   }

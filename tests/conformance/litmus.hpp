@@ -27,24 +27,24 @@ struct Stand {
   [[nodiscard]] int ranks() const noexcept { return job.ranks(); }
   [[nodiscard]] Rank right() const noexcept { return Rank((rank() + 1) % ranks()); }
   [[nodiscard]] Rank left() const noexcept { return Rank((rank() + ranks() - 1) % ranks()); }
-  /// Rounds of a test.
-  [[nodiscard]] std::int64_t rounds(std::int64_t quick, std::int64_t much) const noexcept {
-    return full ? much : quick;
-  }
 };
 
-/// Rounds that ranks take each at its own pace. There is a least number of them, which takes long
-/// where operations do; where they are fast, rounds go on for a while: ranks that are done within a
-/// time slice never meet.
+/// The rounds of a test: `most` of them, but only `least` where they take long.
 class Rounds {
  public:
-  Rounds(const Stand& stand, std::int64_t quick, std::int64_t much, std::int64_t most)
-      : least_(stand.rounds(quick, much)),
-        most_(std::max(least_, most)),
-        end_(Clock::now() + std::chrono::milliseconds(stand.rounds(150, 2'000))) {}
-  /// Whether there is another one.
+  enum class Pace : std::uint8_t {
+    own,     ///< each rank takes as many as it can
+    common,  ///< all take the same number
+  };
+  Rounds(const Stand& stand, std::int64_t least, std::int64_t most, Pace pace = Pace::own)
+      : job_(stand.job),
+        least_(least),
+        most_(std::max(least, most)),
+        pace_(pace),
+        end_(Clock::now() + std::chrono::milliseconds(stand.full ? 5'000 : 150)) {}
+  /// Whether there is another one. Collective now and then if the pace is common.
   [[nodiscard]] bool next() {
-    if (done_ >= least_ && (done_ >= most_ || Clock::now() >= end_)) return false;
+    if (done_ >= most_ || (done_ >= least_ && is_late())) return false;
     ++done_;
     return true;
   }
@@ -53,8 +53,16 @@ class Rounds {
 
  private:
   using Clock = std::chrono::steady_clock;
+  [[nodiscard]] bool is_late() const {
+    const bool mine = Clock::now() >= end_;
+    if (pace_ == Pace::own) return mine;
+    return (done_ - least_) % 50 == 0 && !job_.agree(!mine);
+  }
+
+  Job& job_;
   std::int64_t least_;
   std::int64_t most_;
+  Pace pace_;
   Clock::time_point end_;
   std::int64_t done_ = 0;
 };

@@ -14,7 +14,7 @@ namespace oriel::conformance {
 std::string exclusive_lock(const Stand& stand) {
   Words words(stand, 1);
   Window<Words::Word>& win = words.window();
-  Rounds rounds(stand, 40, 1'000, 100'000);
+  Rounds rounds(stand, 40, 100'000);
   while (rounds.next()) {
     const Rank target(rounds.number() % 4 == 0 ? stand.ranks() - 1 : 0);
     LockGuard guard = win.lock(target, LockMode::exclusive);
@@ -39,7 +39,7 @@ std::string untorn_pairs(const Stand& stand) {
   Words words(stand, kSecond + 1);
   Window<Words::Word>& win = words.window();
   std::string wrong;
-  Rounds rounds(stand, 60, 1'500, 100'000);
+  Rounds rounds(stand, 60, 100'000);
   while (rounds.next()) {
     const std::int64_t round = rounds.number();
     const Rank target(0);
@@ -73,7 +73,9 @@ std::string changing_groups(const Stand& stand) {
     return mix(static_cast<std::uint64_t>(round), pair) % 3 == 0;
   };
   std::string wrong;
-  for (std::int64_t round = 1; round <= stand.rounds(100, 3'000); ++round) {
+  Rounds rounds(stand, 100, 3'000, Rounds::Pace::common);
+  while (rounds.next()) {
+    const std::int64_t round = rounds.number();
     std::vector<Rank> origins;
     std::vector<Rank> targets;
     for (int other = 0; other < stand.ranks(); ++other) {
@@ -112,7 +114,9 @@ std::string two_windows(const Stand& stand) {
   auto whole = Window<Words::Word>::create(team, memory);
   auto upper = Window<Words::Word>::create(team, std::span(memory).subspan(kCount / 2));
   std::string wrong;
-  for (std::int64_t round = 1; round <= stand.rounds(40, 1'000); ++round) {
+  Rounds rounds(stand, 40, 1'000, Rounds::Pace::common);
+  while (rounds.next()) {
+    const std::int64_t round = rounds.number();
     const Words::Word value = round * stand.ranks() + stand.rank();
     whole.put(value, stand.right(), kCount / 2 + 3);
     whole.flush(stand.right());

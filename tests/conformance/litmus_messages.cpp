@@ -39,7 +39,9 @@ std::string message_by_flag(const Stand& stand) {
   Words words(stand, kWords);
   Window<Words::Word>& win = words.window();
   std::string wrong;
-  for (std::int64_t round = 1; round <= stand.rounds(200, 4'000); ++round) {
+  Rounds rounds(stand, 200, 4'000, Rounds::Pace::common);
+  while (rounds.next()) {
+    const std::int64_t round = rounds.number();
     const Message data = message(round);
     win.put(data, stand.right(), words.at(stand.right(), 0));
     win.flush(stand.right());
@@ -59,7 +61,9 @@ std::string message_by_notification(const Stand& stand) {
   Words words(stand, kWords);
   Window<Words::Word>& win = words.window();
   std::string wrong;
-  for (std::int64_t round = 1; round <= stand.rounds(200, 4'000); ++round) {
+  Rounds rounds(stand, 200, 4'000, Rounds::Pace::common);
+  while (rounds.next()) {
+    const std::int64_t round = rounds.number();
     const Message data = message(round);
     // Half by an operation before, half with the notification itself.
     win.put(std::span(data).first(kData / 2), stand.right(), words.at(stand.right(), 0));
@@ -83,7 +87,9 @@ std::string message_behind_reads(const Stand& stand) {
   std::string wrong;
   std::ranges::fill(mine, 1);
   win.fence();
-  for (std::int64_t round = 1; round <= stand.rounds(200, 4'000); ++round) {
+  Rounds rounds(stand, 200, 4'000, Rounds::Pace::common);
+  while (rounds.next()) {
+    const std::int64_t round = rounds.number();
     Message found{};
     if (round % 2 == 0) {
       win.get_notify(found, stand.right(), words.at(stand.right(), 0), 1);
@@ -108,7 +114,9 @@ std::string message_by_fence(const Stand& stand) {
   Words words(stand, kWords);
   Window<Words::Word>& win = words.window();
   std::string wrong;
-  for (std::int64_t round = 1; round <= stand.rounds(100, 2'000); ++round) {
+  Rounds rounds(stand, 100, 2'000, Rounds::Pace::common);
+  while (rounds.next()) {
+    const std::int64_t round = rounds.number();
     const Message data = message(round);
     win.put(data, stand.right(), words.at(stand.right(), 0));
     win.fence();
@@ -124,7 +132,9 @@ std::string message_by_pscw(const Stand& stand) {
   const std::array<Rank, 1> origins = {stand.left()};
   const std::array<Rank, 1> targets = {stand.right()};
   std::string wrong;
-  for (std::int64_t round = 1; round <= stand.rounds(200, 4'000); ++round) {
+  Rounds rounds(stand, 200, 4'000, Rounds::Pace::common);
+  while (rounds.next()) {
+    const std::int64_t round = rounds.number();
     const Message data = message(round);
     win.post(origins);
     win.start(targets);
@@ -143,7 +153,7 @@ std::string message_by_lock(const Stand& stand) {
   Words words(stand, kWords);
   Window<Words::Word>& win = words.window();
   std::string wrong;
-  Rounds rounds(stand, 60, 1'500, 100'000);
+  Rounds rounds(stand, 60, 100'000);
   while (rounds.next()) {
     const std::int64_t round = rounds.number();
     const Message data = message(round);
@@ -178,7 +188,7 @@ std::string store_buffering(const Stand& stand) {
   Window<Words::Word>& win = words.window();
   const int other = stand.rank() ^ 1;
   std::vector<Words::Word> seen(1);  // by round, from 1 on
-  Rounds rounds(stand, 300, 20'000, 200'000);
+  Rounds rounds(stand, 300, 200'000);
   while (other < stand.ranks() && rounds.next()) {
     win.put(rounds.number(), Rank(other), words.at(Rank(other), 0));
     win.flush(Rank(other));

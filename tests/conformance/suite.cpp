@@ -17,6 +17,13 @@ bool Suite::may_go_on() const {
   return job.most(used.count()) < allowed;
 }
 
+void Suite::tell_progress(std::string_view name, std::size_t done, std::size_t all) {
+  const auto now = std::chrono::steady_clock::now();
+  if (now - told < std::chrono::minutes(1)) return;
+  told = now;
+  say(fmt::format("... {} ({} of {})\n", name, done, all));
+}
+
 void Suite::say(const std::string& text) const {
   if (job.rank() != 0) return;
   fmt::print("{}", text);

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <string>
+#include <string_view>
 
 #include "conformance/cases.hpp"
 #include "conformance/job.hpp"
@@ -20,11 +21,14 @@ struct Suite {
   Report report{};
   std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
   double allowed = 0;  ///< seconds from `started` on; 0: any number
+  std::chrono::steady_clock::time_point told = std::chrono::steady_clock::now();
 
   /// Starts a family of tests, which may use this share of the budget, whatever others have used.
   void begin_family(double share);
   /// Whether the family's time allows for more, the same on all ranks. Collective.
   [[nodiscard]] bool may_go_on() const;
+  /// Rank 0 prints how far it is, once a minute.
+  void tell_progress(std::string_view name, std::size_t done, std::size_t all);
   /// Rank 0 prints.
   void say(const std::string& text) const;
   /// Agrees on a verdict, tells of a failure and how to see it again. Collective.

@@ -139,6 +139,7 @@ void run_cases(Suite& suite) {
       suite.report.skipped(row_of(one), "the budget of time was used up");
       continue;
     }
+    suite.tell_progress(name, i, cases.size());
     if (!stage) stage = std::make_unique<Stage>(suite);
     stage->next(&one);
   }

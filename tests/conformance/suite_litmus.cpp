@@ -82,8 +82,10 @@ std::vector<Words::Word> gather_words(const Stand& stand, std::span<const Words:
 void run_litmus(Suite& suite) {
   const std::regex only(suite.options.only);
   suite.begin_family(kShare);
+  std::size_t done = 0;
   for (const WindowKind kind : kKinds) {
     for (const Entry& entry : kEntries) {
+      ++done;
       if (!is_possible(suite, entry, kind)) continue;
       const std::string name = fmt::format("litmus/{}/{}", entry.name, to_string(kind));
       const Row row{fmt::format("litmus {}", entry.name), std::string(to_string(kind)), "mixed"};
@@ -94,6 +96,7 @@ void run_litmus(Suite& suite) {
         suite.report.skipped(row, "the budget of time was used up");
       } else {
         suite.job.now_at(name);
+        suite.tell_progress(name, done, kKinds.size() * kEntries.size());
         const Stand stand{suite.job, kind, suite.options.full};
         const std::string wrong = caught([&] { return entry.run(stand); });
         suite.conclude(row, name, wrong, suite.options.seed);

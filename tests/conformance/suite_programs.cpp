@@ -61,6 +61,7 @@ void run_programs(Suite& suite) {
       return;
     }
     suite.job.now_at(name);
+    suite.tell_progress(name, i, suite.options.seeds);
     const Program program = make_program(seed, suite.setting);
     const std::string wrong = run_program(suite, program);
     if (!suite.conclude(row, name, wrong, seed) && suite.options.shrink) {

@@ -1,11 +1,8 @@
 #include "launcher/bench/bare_queue_pair.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <stdexcept>
-#include <string>
 
 #include <fmt/format.h>
 #include <mpi.h>
@@ -30,14 +27,21 @@ T* check(T* made, const char* call) {
   return made;
 }
 
-/// The one that Oriel takes, too.
-verbs::DeviceChoice chosen_device() {
-  std::vector<std::string> environment;
-  for (char** entry = environ; *entry != nullptr; ++entry) environment.emplace_back(*entry);
-  const launcher::RdmaFacts facts =
-      launcher::look_at_devices(topology::Topology::discover(), base::parse_options(environment));
-  if (!facts.choice) throw std::runtime_error(facts.problem);
-  return *facts.choice;
+/// Of a request: the last one of a batch asks for its completion.
+unsigned flags(bool is_last, bool is_inline) {
+  return (is_last ? unsigned{IBV_SEND_SIGNALED} : 0U) |
+         (is_inline ? unsigned{IBV_SEND_INLINE} : 0U);
+}
+
+/// The one that Oriel takes, too: looked for once, as every row has a queue pair of its own.
+const verbs::DeviceChoice& chosen_device() {
+  static const verbs::DeviceChoice choice = [] {
+    const launcher::RdmaFacts facts = launcher::look_at_devices(
+        topology::Topology::discover(), base::parse_options(base::environment_lines()));
+    if (!facts.choice) throw std::runtime_error(facts.problem);
+    return *facts.choice;
+  }();
+  return choice;
 }
 
 }  // namespace
@@ -69,7 +73,7 @@ BareQueuePair::~BareQueuePair() {
 }
 
 void BareQueuePair::open_device() {
-  const verbs::DeviceChoice choice = chosen_device();
+  const verbs::DeviceChoice& choice = chosen_device();
   int count = 0;
   const verbs::DeviceListHandle list(check(ibv_get_device_list(&count), "ibv_get_device_list"));
   for (int i = 0; i < count; ++i) {
@@ -183,12 +187,11 @@ void BareQueuePair::post(ibv_wr_opcode opcode, std::size_t bytes, std::uint32_t 
 }
 
 void BareQueuePair::post_extended(ibv_wr_opcode opcode, std::size_t bytes, std::uint32_t count) {
-  const bool is_inline = opcode == IBV_WR_RDMA_WRITE && bytes <= max_inline_;
+  const bool is_inline = fits_inline(opcode, bytes);
   ibv_wr_start(extended_);
   for (std::uint32_t i = 0; i < count; ++i) {
     extended_->wr_id = i;
-    extended_->wr_flags = (i + 1 == count ? unsigned{IBV_SEND_SIGNALED} : 0U) |
-                          (is_inline ? unsigned{IBV_SEND_INLINE} : 0U);
+    extended_->wr_flags = flags(i + 1 == count, is_inline);
     if (opcode == IBV_WR_RDMA_WRITE) {
       ibv_wr_rdma_write(extended_, remote_.rkey, remote_.memory);
     } else if (opcode == IBV_WR_RDMA_READ) {
@@ -208,7 +211,7 @@ void BareQueuePair::post_extended(ibv_wr_opcode opcode, std::size_t bytes, std::
 }
 
 void BareQueuePair::post_chained(ibv_wr_opcode opcode, std::size_t bytes, std::uint32_t count) {
-  const bool is_inline = opcode == IBV_WR_RDMA_WRITE && bytes <= max_inline_;
+  const bool is_inline = fits_inline(opcode, bytes);
   std::array<ibv_send_wr, kMostBatch> requests{};
   ibv_sge local = {own_.memory, static_cast<std::uint32_t>(bytes), mr_->lkey};
   for (std::uint32_t i = 0; i < count; ++i) {
@@ -218,8 +221,7 @@ void BareQueuePair::post_chained(ibv_wr_opcode opcode, std::size_t bytes, std::u
     request.sg_list = &local;
     request.num_sge = 1;
     request.opcode = opcode;
-    request.send_flags = (i + 1 == count ? unsigned{IBV_SEND_SIGNALED} : 0U) |
-                         (is_inline ? unsigned{IBV_SEND_INLINE} : 0U);
+    request.send_flags = flags(i + 1 == count, is_inline);
     if (opcode == IBV_WR_RDMA_WRITE || opcode == IBV_WR_RDMA_READ) {
       request.wr.rdma.remote_addr = remote_.memory;
       request.wr.rdma.rkey = remote_.rkey;

@@ -47,6 +47,9 @@ class BareQueuePair {
   void open_device();
   void make_queue_pair();
   void connect(const Address& peer);
+  [[nodiscard]] bool fits_inline(ibv_wr_opcode opcode, std::size_t bytes) const noexcept {
+    return opcode == IBV_WR_RDMA_WRITE && bytes <= max_inline_;
+  }
   void post(ibv_wr_opcode opcode, std::size_t bytes, std::uint32_t count);
   void post_extended(ibv_wr_opcode opcode, std::size_t bytes, std::uint32_t count);
   void post_chained(ibv_wr_opcode opcode, std::size_t bytes, std::uint32_t count);

@@ -29,17 +29,6 @@ Examples:
 )";
 }
 
-/// "put,get" and "8,64" are lists, too.
-std::vector<std::string> parts(const std::vector<std::string>& words) {
-  std::vector<std::string> all;
-  for (const std::string& word : words) {
-    for (const std::string& part : CLI::detail::split(word, ',')) {
-      if (!part.empty()) all.push_back(part);
-    }
-  }
-  return all;
-}
-
 Operation operation_of(const std::string& name) {
   if (const OperationInfo* found = find_operation(name)) return found->operation;
   throw CLI::ValidationError("--ops", fmt::format("there is no operation {}", name));
@@ -116,12 +105,14 @@ std::optional<int> parse(int argc, char** argv, bool prints, BenchOptions& optio
                                                           {"dynamic", WindowKind::dynamic}};
   app.set_version_flag("--version", "oriel-bench " ORIEL_VERSION_STRING);
   app.footer(manual());
-  app.add_option("--ops", operations_text, "what to measure: a list; all of them");
-  app.add_option("--sizes", sizes_text, "bytes of one operation: a list, with K, M or G");
+  app.add_option("--ops", operations_text, "what to measure: a list; all of them")->delimiter(',');
+  app.add_option("--sizes", sizes_text, "bytes of one operation: a list, with K, M or G")
+      ->delimiter(',');
   std::string window = "allocated";
   app.add_option("--window", window, "allocated, created or dynamic")->check(CLI::IsMember(kinds));
   app.add_option("--fabric", options.fabric, "as ORIEL_FABRIC");
-  app.add_option("--peers", peers_text, "what to compare with: floor,mpi or none; both");
+  app.add_option("--peers", peers_text, "what to compare with: floor,mpi or none; both")
+      ->delimiter(',');
   app.add_option("--seconds", options.plan.seconds, "for one row")
       ->capture_default_str()
       ->check(CLI::Range(0.01, 3600.0));
@@ -129,11 +120,11 @@ std::optional<int> parse(int argc, char** argv, bool prints, BenchOptions& optio
   app.add_option("--plot", options.plot, "a picture (SVG) of what depends on the size");
   try {
     app.parse(argc, argv);
-    for (const std::string& name : parts(operations_text))
+    for (const std::string& name : operations_text)
       options.operations.push_back(operation_of(name));
-    for (const std::string& text : parts(sizes_text)) options.sizes.push_back(size_of(text));
+    for (const std::string& text : sizes_text) options.sizes.push_back(size_of(text));
     options.window = kinds.at(window);
-    if (!peers_text.empty()) take_peers(parts(peers_text), options.plan);
+    if (!peers_text.empty()) take_peers(peers_text, options.plan);
   } catch (const CLI::Success& answer) {
     return prints ? app.exit(answer) : 0;
   } catch (const CLI::ParseError& error) {

@@ -47,7 +47,6 @@ class Samples {
   }
   /// How many operations a sample has, on all ranks. Collective.
   std::size_t calibrate() {
-    const OperationInfo& what = info(task_.operation);
     for (std::size_t i = 0; i < subjects_.size(); ++i) {
       if (subjects_[i]) static_cast<void>(sample(i, 3));  // connects, touches memory
     }
@@ -58,12 +57,12 @@ class Samples {
       if (taken >= kSampleSeconds) break;
       times *= 2;
     }
-    if (what.unit == Unit::operations) times = std::max<std::uint64_t>(times, kLeastTogether);
-    if (what.unit == Unit::megabytes) {
+    const Unit unit = info(task_.operation).unit;
+    if (unit == Unit::operations) times = std::max<std::uint64_t>(times, kLeastTogether);
+    if (unit == Unit::megabytes) {
       times = std::max<std::uint64_t>(times,
                                       std::clamp<std::uint64_t>((4U << 20U) / task_.size, 8, 64));
     }
-    MPI_Bcast(&times, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     return times;
   }
   [[nodiscard]] std::size_t count() const noexcept { return values_[0].size(); }

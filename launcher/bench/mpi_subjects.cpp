@@ -1,5 +1,6 @@
 // The same operations by the RMA of the MPI library that started the job.
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <vector>

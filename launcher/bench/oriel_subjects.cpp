@@ -1,6 +1,5 @@
 // Oriel's operations.
 
-#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -141,13 +140,11 @@ Subject pscw(const Stand& stand, const Task& task) {
 Subject notify(const Stand& stand, const Task& task) {
   constexpr std::size_t kSlot = 1;
   const bool begins = stand.rank() == 0;
-  return repeat(
-      [=, field = field<std::byte>(stand, task), right = Rank(stand.right())] {
-        if (!begins) field->window().wait_notify(kSlot);
-        field->window().put_notify(field->origin(task.size), right, field->base(right), kSlot);
-        if (begins) field->window().wait_notify(kSlot);
-      },
-      [] {});
+  return repeat([=, field = field<std::byte>(stand, task), right = Rank(stand.right())] {
+    if (!begins) field->window().wait_notify(kSlot);
+    field->window().put_notify(field->origin(task.size), right, field->base(right), kSlot);
+    if (begins) field->window().wait_notify(kSlot);
+  });
 }
 
 }  // namespace

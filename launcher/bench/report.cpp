@@ -1,8 +1,5 @@
 #include "launcher/bench/report.hpp"
 
-#include <sys/wait.h>
-
-#include <array>
 #include <cstdio>
 #include <map>
 #include <stdexcept>
@@ -78,9 +75,9 @@ std::string size_text(std::size_t bytes) {
 
 std::string table_head(const Setting& setting) {
   return fmt::format(
-      "{} ranks, fabric {}, window {}; medians, and p99 of Oriel's; a ratio is Oriel's value by "
-      "the\n"
-      "other's, with its quartiles\n\n{:<15} {:>7} {:>6} {:>9} {:>9} {:>9} {:>9}  {:<20} {}\n",
+      "{} ranks, fabric {}, window {}; medians, and p99 of Oriel's; a ratio is Oriel's\n"
+      "value by the other's, with its quartiles\n\n{:<15} {:>7} {:>6} {:>9} {:>9} {:>9} {:>9}  "
+      "{:<20} {}\n",
       setting.ranks, setting.fabric, setting.window, "operation", "bytes", "unit", "oriel", "p99",
       "floor", "mpi", "oriel/floor", "oriel/mpi");
 }

@@ -2,8 +2,8 @@
 /// Who is measured: Oriel, the bare device or memory ("floor"), and the MPI library's own RMA.
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
-#include <memory>
 #include <string_view>
 #include <utility>
 

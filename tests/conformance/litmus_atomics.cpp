@@ -93,7 +93,7 @@ class Part {
 /// Of all ranks together, on one word, however long they take: in a dynamic window, where each
 /// waits for a look at the target's list of regions, 50 times as long.
 std::int64_t least_additions(const Stand& stand) {
-  if (!stand.full) return 5'000;
+  if (!stand.full) return 20'000;
   if (stand.kind == WindowKind::dynamic) return 20'000;
   return stand.kind == WindowKind::allocated ? 1'000'000 : 100'000;
 }

@@ -21,7 +21,7 @@ struct Suite {
   Report report{};
   std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
   double allowed = 0;  ///< seconds from `started` on; 0: any number
-  std::chrono::steady_clock::time_point told = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point told = std::chrono::steady_clock::now();  ///< of progress
 
   /// Starts a family of tests, which may use this share of the budget, whatever others have used.
   void begin_family(double share);

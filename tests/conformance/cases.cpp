@@ -23,8 +23,11 @@ constexpr std::array<Level, 20> kLevels = {{
     {0, 128, 1},   {0, 16384, -1}, {0, 16384, 0},  {0, 16384, 1}, {0, 32768, -1},
     {0, 32768, 0}, {0, 32768, 1},  {0, 65536, -1}, {0, 65536, 0}, {0, 65536, 1},
 }};
-constexpr std::size_t kMostSingles = 257;  // operations in a row
-constexpr std::size_t kLastSingleLevel = 7;
+// What works on one element is called so many times. No threshold lies above, and one behind the
+// other, through a lock between two machines, hundreds take seconds.
+constexpr std::size_t kMostSingles = 65;  // started together
+constexpr std::size_t kMostInTurn = 2;    // each of them waited for
+constexpr std::size_t kTwo = 1;           // the level of 2
 
 constexpr std::size_t kCaseCalls = static_cast<std::size_t>(Call::store);  // those before it
 constexpr std::size_t kOps = 14;
@@ -135,7 +138,9 @@ std::optional<Case> made_legal(Case one) {
   make_crowd_legal(one);
   const CallFacts& call = facts(one.call());
   if (call.notifies) one.set(Axis::epoch, static_cast<std::size_t>(EpochKind::notify));
-  if (call.single && one.count() > kMostSingles) one.set(Axis::count, kLastSingleLevel);
+  if (call.single && one.count() > (call.now ? kMostInTurn : kMostSingles)) {
+    one.set(Axis::count, kTwo);
+  }
   return one;
 }
 

@@ -64,6 +64,8 @@ Parsed parse_options(int argc, char** argv, bool speaks) {
   app.add_flag("--quick", quick, "cases that cover all pairs of settings (default)")
       ->excludes(full);
   app.add_option("--only", options.only, "run what has a name that matches")->type_name("REGEX");
+  app.add_option("--from", options.from,
+                 "skip so many cases: goes on where a run was stopped that said how far it was");
   app.add_flag("--list", options.list, "print names, run nothing");
   app.add_flag("--shrink", options.shrink, "make a failing program short");
   CLI::Option* const budget =

@@ -18,6 +18,7 @@ struct Options {
   bool list = false;
   bool shrink = false;
   std::string only = ".*";  ///< regular expression of names
+  std::uint64_t from = 0;   ///< number of the first case that is run
   double budget = 0;        ///< seconds; 0: none
   int limit = 0;            ///< seconds for one step; 0: none
   Plant plant = Plant::none;

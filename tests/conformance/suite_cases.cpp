@@ -126,7 +126,7 @@ void run_cases(Suite& suite) {
   suite.begin_family(kShare);
   std::unique_ptr<Stage> stage;
   bool time_left = true;
-  for (std::size_t i = 0; i < cases.size(); ++i) {
+  for (std::size_t i = suite.options.from; i < cases.size(); ++i) {
     const Case one = cases.at(i);
     const std::string name = one.name();
     if (!std::regex_search(name, only)) continue;

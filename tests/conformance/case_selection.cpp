@@ -147,15 +147,21 @@ FullCases::FullCases(const Setting& setting, std::uint64_t seed) : seed_(seed) {
       if (is_possible(one, setting)) scenes_.push_back({one.window(), one.placement()});
     }
   }
+  if (setting.has(Placement::other_node)) {
+    counts_ = counts_by_threshold();
+  } else {
+    for (std::size_t level = 0; level < size_of(Axis::count); ++level) counts_.push_back({level});
+  }
 }
 
 Case FullCases::at(std::size_t index) const {
   // Forms run fastest, so that a run that is cut short has seen all of them.
   const std::size_t form = index % forms_.size();
   const std::size_t count = index / forms_.size();
+  const std::vector<std::size_t>& levels = counts_[count];
   const Scene& scene = scenes_[(form + count + seed_) % scenes_.size()];
   Case one = forms_[form];
-  one.set(Axis::count, count);
+  one.set(Axis::count, levels[(form + seed_) % levels.size()]);
   one.set(Axis::window, static_cast<std::size_t>(scene.window));
   one.set(Axis::placement, static_cast<std::size_t>(scene.placement));
   for (const Axis free : {Axis::origin_shape, Axis::target_shape, Axis::epoch, Axis::crowd,

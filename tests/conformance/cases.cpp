@@ -118,6 +118,10 @@ std::size_t size_of(Axis axis) {
   return sizes[static_cast<std::size_t>(axis)];
 }
 
+std::vector<std::vector<std::size_t>> counts_by_threshold() {
+  return {{0}, {1}, {2, 3, 4}, {5, 6, 7}, {8, 9, 10}, {11, 12, 13, 14, 15, 16, 17, 18, 19}};
+}
+
 std::size_t Case::count() const {
   return level_count(kLevels[at(Axis::count)], element().bytes());
 }

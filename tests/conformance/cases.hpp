@@ -86,13 +86,14 @@ struct Case {
 [[nodiscard]] std::vector<Case> pairwise_cases(const Setting& setting, std::uint64_t seed);
 
 /// Every form (call, element, operation) with every count; the other dimensions take turns. So do
-/// the scenes, which are a window kind and a placement, such that every form is in every scene, and
-/// so is every count; seeds 1 to scenes() bring every form with every count into every scene.
+/// the scenes, which are a window kind and a placement, such that seeds 1 to scenes() bring every
+/// form with every count into every scene. Where messages go between machines, which takes a
+/// hundred times as long, counts around one threshold take turns, too: each form has one of them.
 /// Walked through, not kept.
 class FullCases {
  public:
   FullCases(const Setting& setting, std::uint64_t seed);
-  [[nodiscard]] std::size_t size() const { return forms_.size() * size_of(Axis::count); }
+  [[nodiscard]] std::size_t size() const { return forms_.size() * counts_.size(); }
   [[nodiscard]] Case at(std::size_t index) const;
   [[nodiscard]] std::size_t scenes() const noexcept { return scenes_.size(); }
 
@@ -103,8 +104,12 @@ class FullCases {
   };
   std::uint64_t seed_;
   std::vector<Case> forms_;
-  std::vector<Scene> scenes_;  // no more than there are counts
+  std::vector<Scene> scenes_;
+  std::vector<std::vector<std::size_t>> counts_;  // levels that take turns
 };
+
+/// Levels of Axis::count, by the threshold that they are around.
+[[nodiscard]] std::vector<std::vector<std::size_t>> counts_by_threshold();
 
 /// The windows that cases share: every kind in some sizes.
 [[nodiscard]] Program case_windows(const Setting& setting);

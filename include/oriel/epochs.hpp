@@ -2,7 +2,6 @@
 /// Guards: lock epochs that end with their scope.
 
 #include <cstdint>
-#include <optional>
 #include <utility>
 
 #include <oriel/export.hpp>
@@ -35,14 +34,14 @@ class ORIEL_API LockGuard {
   /// Leaves the lock to a later Window::unlock().
   void release() noexcept { window_ = nullptr; }
 
-  /// [implementation] @param target  empty: the lock of all
-  LockGuard(window::WindowState* window, std::optional<Rank> target, std::uint64_t epoch) noexcept
+  /// [implementation] @param target  a rank; -1: the lock of all
+  LockGuard(window::WindowState* window, int target, std::uint64_t epoch) noexcept
       : window_(window), target_(target), epoch_(epoch) {}
 
  private:
   void abandon() noexcept;
   window::WindowState* window_;
-  std::optional<Rank> target_;
+  int target_;
   std::uint64_t epoch_;
 };
 

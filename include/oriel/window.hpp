@@ -23,13 +23,15 @@
 #include <type_traits>
 #include <utility>
 
+#include <oriel/shared_bytes.hpp>
+#include <oriel/window_atomics.hpp>
 #include <oriel/window_bytes.hpp>
 
 namespace oriel {
 
 /// What flush, fence, lock, post/start/complete/wait and notifications do stands in WindowBytes.
 template <class T>
-class Window : private WindowBytes {
+class Window : private WindowAtomics<T> {
   static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>,
                 "a window's elements travel as bytes: T must be trivially copyable and not const");
 
@@ -108,7 +110,9 @@ class Window : private WindowBytes {
   }
 
   /// Elements in the part of `target`. Errors: invalid_rank. Threads: any. Cost: none.
-  [[nodiscard]] std::size_t size(Rank target) const { return size_bytes(target) / sizeof(T); }
+  [[nodiscard]] std::size_t size(Rank target) const {
+    return WindowBytes::size_bytes(target) / sizeof(T);
+  }
 
   using WindowBytes::coherence;
   using WindowBytes::describe;
@@ -128,11 +132,11 @@ class Window : private WindowBytes {
   /// @param offset  first element written, in elements
   /// Threads: any. Cost: no message of its own is waited for, but may wait for queue room.
   void put(std::span<const T> values, Rank target, std::size_t offset) {
-    WindowBytes::put(values.data(), values.size_bytes(), at("put", target, offset));
+    store(values, target, offset);
   }
   /// The same for one element, which is copied: reusable at once.
   void put(const T& value, Rank target, std::size_t offset) {
-    WindowBytes::put(&value, sizeof(T), at("put", target, offset));
+    store(std::span(&value, 1), target, offset);
     flush_local(target);
   }
   /// The same for data that is not contiguous: elements of `values` named by `from`, to those named
@@ -150,7 +154,11 @@ class Window : private WindowBytes {
   ///
   /// Completion: the data is there after flush_local() or flush(). Threads, Cost: as put().
   void get(std::span<T> destination, Rank target, std::size_t offset) {
-    WindowBytes::get(destination.data(), destination.size_bytes(), at("get", target, offset));
+    const std::size_t bytes = destination.size_bytes();
+    if (const std::byte* const there = this->find(target, offset, bytes)) {
+      return detail::load_bytes(std::as_writable_bytes(destination).data(), there, bytes);
+    }
+    WindowBytes::get(destination.data(), bytes, at("get", target, offset));
   }
   void get(std::span<T> destination, const Layout& to, Rank target, std::size_t offset,
            const Layout& from) {
@@ -160,7 +168,11 @@ class Window : private WindowBytes {
   /// Reads one element and waits for it.
   [[nodiscard]] T get(Rank target, std::size_t offset) {
     alignas(T) std::byte raw[sizeof(T)];
-    get_now(raw, sizeof(T), at("get", target, offset));
+    if (const std::byte* const there = this->find(target, offset, sizeof(T))) {
+      detail::load_bytes(raw, there, sizeof(T));
+    } else {
+      WindowBytes::get_now(raw, sizeof(T), at("get", target, offset));
+    }
     return std::bit_cast<T>(raw);
   }
 
@@ -185,140 +197,18 @@ class Window : private WindowBytes {
     return WindowBytes::rget(destination.data(), to, at("rget", target, offset), from, sizeof(T));
   }
 
-  // ---- accumulates
+  // ---- accumulates; see WindowAtomics
 
-  /// Atomically combines each element of the target with one of `values` by `operation`:
-  /// target = target op value [MPI_Accumulate]. Operations are oriel::op::sum, prod, min, max,
-  /// band, bor, bxor, land, lor, lxor, minloc, maxloc, replace, no_op; what makes no sense for T
-  /// does not compile. Atomic per element with every other accumulate, fetch and compare-and-swap
-  /// of any rank on this window, whatever their operations and counts (not with put, get or plain
-  /// stores). Same origin, same target, same location: in program order.
-  ///
-  /// Completion: `values` may be reused on return; remotely as put().
-  /// Errors: also misaligned, when elements of 1, 2, 4 or 8 bytes are not at a multiple of their
-  /// size at the target (complex<float> and pairs of 8 bytes want 8). Cost: on one machine a CPU
-  /// atomic per element, or for elements of more than 8 bytes a lock of the target; through a
-  /// device one NIC atomic per 8-byte integer sum, a read and a compare-and-swap per element of 8
-  /// bytes otherwise, and a lock, get, put and unlock for all else: then it waits for them.
-  template <class Op>
-  void accumulate(std::span<const T> values, Rank target, std::size_t offset,
-                  Op operation) requires Accumulable<T, Op> {
-    const Layout all = Layout::contiguous(values.size());
-    WindowBytes::accumulate(what(operation, values.data(), all, nullptr, all, all),
-                            at("accumulate", target, offset));
-  }
-  template <class Op>
-  void accumulate(const T& value, Rank target, std::size_t offset,
-                  Op operation) requires Accumulable<T, Op> {
-    accumulate(std::span(&value, 1), target, offset, operation);
-  }
-  template <class Op>
-  void accumulate(std::span<const T> values, const Layout& from, Rank target, std::size_t offset,
-                  const Layout& to, Op operation) requires Accumulable<T, Op> {
-    window::check_origin("accumulate", from, values.size());
-    WindowBytes::accumulate(what(operation, values.data(), from, nullptr, from, to),
-                            at("accumulate", target, offset));
-  }
-  /// accumulate() with a completion of its own [MPI_Raccumulate].
-  template <class Op>
-  [[nodiscard]] Request raccumulate(std::span<const T> values, Rank target, std::size_t offset,
-                                    Op operation) requires Accumulable<T, Op> {
-    const Layout all = Layout::contiguous(values.size());
-    return WindowBytes::raccumulate(what(operation, values.data(), all, nullptr, all, all),
-                                    at("raccumulate", target, offset));
-  }
-
-  /// accumulate() that also brings the old values [MPI_Get_accumulate].
-  ///
-  /// Completion: `results` are there after flush_local() or flush(). With no_op the values are not
-  /// looked at, but their number counts.
-  /// Errors: also invalid_argument, if values and results are not equally many.
-  template <class Op>
-  void get_accumulate(std::span<const T> values, std::span<T> results, Rank target,
-                      std::size_t offset, Op operation) requires Accumulable<T, Op> {
-    const Layout all = Layout::contiguous(values.size());
-    WindowBytes::accumulate(what(operation, values.data(), all, results.data(),
-                                 Layout::contiguous(results.size()), all),
-                            at("get_accumulate", target, offset));
-  }
-  template <class Op>
-  void get_accumulate(std::span<const T> values, const Layout& from, std::span<T> results,
-                      const Layout& into, Rank target, std::size_t offset, const Layout& to,
-                      Op operation) requires Accumulable<T, Op> {
-    window::check_origin("get_accumulate", from, values.size());
-    window::check_origin("get_accumulate", into, results.size());
-    WindowBytes::accumulate(what(operation, values.data(), from, results.data(), into, to),
-                            at("get_accumulate", target, offset));
-  }
-  /// get_accumulate() with a completion of its own [MPI_Rget_accumulate].
-  template <class Op>
-  [[nodiscard]] Request rget_accumulate(std::span<const T> values, std::span<T> results,
-                                        Rank target, std::size_t offset,
-                                        Op operation) requires Accumulable<T, Op> {
-    const Layout all = Layout::contiguous(values.size());
-    return WindowBytes::raccumulate(what(operation, values.data(), all, results.data(),
-                                         Layout::contiguous(results.size()), all),
-                                    at("rget_accumulate", target, offset));
-  }
-
-  /// get_accumulate() of one element, waited for: returns its old value [MPI_Fetch_and_op].
-  template <class Op>
-  T fetch_and_op(const T& value, Rank target, std::size_t offset,
-                 Op operation) requires Accumulable<T, Op> {
-    alignas(T) std::byte old[sizeof(T)];
-    accumulate_now(what(operation, &value, one(), old, one(), one()),
-                   at("fetch_and_op", target, offset));
-    return std::bit_cast<T>(old);
-  }
-  /// Starts the same; `result` holds the old value after flush_local() or flush().
-  template <class Op>
-  void fetch_and_op(const T& value, T& result, Rank target, std::size_t offset,
-                    Op operation) requires Accumulable<T, Op> {
-    WindowBytes::accumulate(what(operation, &value, one(), &result, one(), one()),
-                            at("fetch_and_op", target, offset));
-  }
-  /// Starts the same, with a completion of its own.
-  template <class Op>
-  [[nodiscard]] Request rfetch_and_op(const T& value, T& result, Rank target, std::size_t offset,
-                                      Op operation) requires Accumulable<T, Op> {
-    return WindowBytes::raccumulate(what(operation, &value, one(), &result, one(), one()),
-                                    at("rfetch_and_op", target, offset));
-  }
-  /// fetch_and_op() with op::sum.
-  T fetch_add(const T& operand, Rank target, std::size_t offset) requires Accumulable<T, op::Sum> {
-    return fetch_and_op(operand, target, offset, op::sum);
-  }
-  void fetch_add(const T& operand, T& result, Rank target,
-                 std::size_t offset) requires Accumulable<T, op::Sum> {
-    fetch_and_op(operand, result, target, offset, op::sum);
-  }
-  [[nodiscard]] Request rfetch_add(const T& operand, T& result, Rank target,
-                                   std::size_t offset) requires Accumulable<T, op::Sum> {
-    return rfetch_and_op(operand, result, target, offset, op::sum);
-  }
-
-  /// Atomically stores `swap` in the element if it equals `compare`, bit by bit (-0.0 differs from
-  /// 0.0), waits, and returns the old value [MPI_Compare_and_swap]. For types of up to 16 bytes.
-  /// Errors, Cost: as accumulate().
-  T compare_and_swap(const T& compare, const T& swap, Rank target,
-                     std::size_t offset) requires Swappable<T> {
-    alignas(T) std::byte old[sizeof(T)];
-    compare_and_swap_now({element_type<T>(), &compare, &swap, old},
-                         at("compare_and_swap", target, offset));
-    return std::bit_cast<T>(old);
-  }
-  /// Starts the same; `result` holds the old value after flush_local() or flush().
-  void compare_and_swap(const T& compare, const T& swap, T& result, Rank target,
-                        std::size_t offset) requires Swappable<T> {
-    WindowBytes::compare_and_swap({element_type<T>(), &compare, &swap, &result},
-                                  at("compare_and_swap", target, offset));
-  }
-  /// Starts the same, with a completion of its own.
-  [[nodiscard]] Request rcompare_and_swap(const T& compare, const T& swap, T& result, Rank target,
-                                          std::size_t offset) requires Swappable<T> {
-    return WindowBytes::rcompare_and_swap({element_type<T>(), &compare, &swap, &result},
-                                          at("rcompare_and_swap", target, offset));
-  }
+  using WindowAtomics<T>::accumulate;
+  using WindowAtomics<T>::compare_and_swap;
+  using WindowAtomics<T>::fetch_add;
+  using WindowAtomics<T>::fetch_and_op;
+  using WindowAtomics<T>::get_accumulate;
+  using WindowAtomics<T>::raccumulate;
+  using WindowAtomics<T>::rcompare_and_swap;
+  using WindowAtomics<T>::rfetch_add;
+  using WindowAtomics<T>::rfetch_and_op;
+  using WindowAtomics<T>::rget_accumulate;
 
   // ---- notified access
 
@@ -376,23 +266,21 @@ class Window : private WindowBytes {
   using WindowBytes::wait;
 
  private:
-  Window(WindowBytes bytes) noexcept
-      : WindowBytes(std::move(bytes)) {}  // NOLINT: for the factories
+  using WindowAtomics<T>::at;
+  using WindowAtomics<T>::what;
 
+  Window(WindowBytes bytes) noexcept
+      : WindowAtomics<T>(std::move(bytes)) {}  // NOLINT: for the factories
+
+  void store(std::span<const T> values, Rank target, std::size_t offset) {
+    const std::size_t bytes = values.size_bytes();
+    if (std::byte* const there = this->find(target, offset, bytes)) {
+      return detail::store_bytes(there, std::as_bytes(values).data(), bytes);
+    }
+    WindowBytes::put(values.data(), bytes, at("put", target, offset));
+  }
   [[nodiscard]] static std::span<T> typed(std::span<std::byte> bytes) {
     return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};
-  }
-  [[nodiscard]] static TargetBytes at(std::string_view operation, Rank target, std::size_t offset) {
-    return {operation, target, window::checked_bytes(operation, offset, sizeof(T))};
-  }
-  [[nodiscard]] static const Layout& one() {
-    static const Layout layout = Layout::contiguous(1);
-    return layout;
-  }
-  template <class Op>
-  [[nodiscard]] static Accumulation what(Op, const T* operands, const Layout& from, void* results,
-                                         const Layout& into, const Layout& to) {
-    return {element_type<T>(), Op::code, operands, from, results, into, to};
   }
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 /// The untyped window that Window<T> is made of: everything in bytes.
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <oriel/epochs.hpp>
 #include <oriel/export.hpp>
 #include <oriel/layout.hpp>
+#include <oriel/mapped_parts.hpp>
 #include <oriel/operations.hpp>
 #include <oriel/request.hpp>
 #include <oriel/team.hpp>
@@ -85,31 +87,37 @@ class ORIEL_API WindowBytes {
   /// Threads: any.
   [[nodiscard]] std::string describe() const;
 
-  void put(const void* source, std::size_t bytes, TargetBytes target);
-  void get(void* destination, std::size_t bytes, TargetBytes target);
-  void get_now(void* destination, std::size_t bytes, TargetBytes target);
-  [[nodiscard]] Request rput(const void* source, std::size_t bytes, TargetBytes target);
-  [[nodiscard]] Request rget(void* destination, std::size_t bytes, TargetBytes target);
+  void put(const void* source, std::size_t bytes, const TargetBytes& target);
+  void get(void* destination, std::size_t bytes, const TargetBytes& target);
+  void get_now(void* destination, std::size_t bytes, const TargetBytes& target);
+  [[nodiscard]] Request rput(const void* source, std::size_t bytes, const TargetBytes& target);
+  [[nodiscard]] Request rget(void* destination, std::size_t bytes, const TargetBytes& target);
 
-  void put(const void* source, const Layout& from, TargetBytes target, const Layout& to,
+  void put(const void* source, const Layout& from, const TargetBytes& target, const Layout& to,
            std::size_t element_bytes);
-  void get(void* destination, const Layout& to, TargetBytes target, const Layout& from,
+  void get(void* destination, const Layout& to, const TargetBytes& target, const Layout& from,
            std::size_t element_bytes);
-  [[nodiscard]] Request rput(const void* source, const Layout& from, TargetBytes target,
+  [[nodiscard]] Request rput(const void* source, const Layout& from, const TargetBytes& target,
                              const Layout& to, std::size_t element_bytes);
-  [[nodiscard]] Request rget(void* destination, const Layout& to, TargetBytes target,
+  [[nodiscard]] Request rget(void* destination, const Layout& to, const TargetBytes& target,
                              const Layout& from, std::size_t element_bytes);
 
-  void accumulate(const Accumulation& what, TargetBytes target);
-  void accumulate_now(const Accumulation& what, TargetBytes target);
-  [[nodiscard]] Request raccumulate(const Accumulation& what, TargetBytes target);
-  void compare_and_swap(const Swap& what, TargetBytes target);
-  void compare_and_swap_now(const Swap& what, TargetBytes target);
-  [[nodiscard]] Request rcompare_and_swap(const Swap& what, TargetBytes target);
+  void accumulate(const Accumulation& what, const TargetBytes& target);
+  /// The same, of elements that lie side by side everywhere.
+  void accumulate(ElementType type, OpCode op, const void* operands, void* results,
+                  std::size_t count, const TargetBytes& target);
+  void accumulate_now(ElementType type, OpCode op, const void* operands, void* results,
+                      std::size_t count, const TargetBytes& target);
+  [[nodiscard]] Request raccumulate(const Accumulation& what, const TargetBytes& target);
+  void compare_and_swap(const Swap& what, const TargetBytes& target);
+  void compare_and_swap_now(const Swap& what, const TargetBytes& target);
+  [[nodiscard]] Request rcompare_and_swap(const Swap& what, const TargetBytes& target);
 
-  void put_notify(const void* source, std::size_t bytes, TargetBytes target, std::size_t slot);
-  void get_notify(void* destination, std::size_t bytes, TargetBytes target, std::size_t slot);
-  void accumulate_notify(const Accumulation& what, TargetBytes target, std::size_t slot);
+  void put_notify(const void* source, std::size_t bytes, const TargetBytes& target,
+                  std::size_t slot);
+  void get_notify(void* destination, std::size_t bytes, const TargetBytes& target,
+                  std::size_t slot);
+  void accumulate_notify(const Accumulation& what, const TargetBytes& target, std::size_t slot);
 
   /// Waits until `count` notifications more than those waited for before have arrived in this
   /// rank's slot: their data is there. Each counts once.
@@ -132,12 +140,20 @@ class ORIEL_API WindowBytes {
 
   /// Waits until this rank's operations on `target` are remotely complete [MPI_Win_flush].
   /// Errors: peer_lost, transport_failed. Threads: any. Cost: nothing outstanding: none.
-  void flush(Rank target);
+  void flush(Rank target) {
+    if (!state_ || !state_->is_done_in_place(target)) return wait_for(target);
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  }
   /// The same for all targets [MPI_Win_flush_all].
-  void flush_all();
+  void flush_all() {
+    if (!state_ || !state_->is_done_in_place(Rank(0))) return wait_for_all();
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+  }
   /// Waits until this rank's operations on `target` are locally complete [MPI_Win_flush_local].
   /// Cheaper than flush() where the data was copied on its way out.
-  void flush_local(Rank target);
+  void flush_local(Rank target) {
+    if (!state_ || !state_->is_done_in_place(target)) wait_locally_for(target);
+  }
   /// The same for all targets [MPI_Win_flush_local_all].
   void flush_local_all();
   /// Orders this thread's plain loads and stores of window memory before and after [MPI_Win_sync].
@@ -160,7 +176,7 @@ class ORIEL_API WindowBytes {
   /// @param no_check  the program knows that nobody holds a conflicting lock: no message
   /// Errors: wrong_epoch (held already by this rank, or being taken by another thread of it),
   /// peer_lost, unsupported (a device without atomics). Threads: any. Cost: uncontended 1 atomic
-  /// (shared) or 2 (exclusive; 1 for a further exclusive part); else waits on this rank's own
+  /// (shared) or 2 (exclusive); else waits on this rank's own
   /// memory, and is handed the lock.
   [[nodiscard]] LockGuard lock(Rank target, LockMode mode, bool no_check = false);
   /// Takes a shared lock of all parts [MPI_Win_lock_all]. Cost: uncontended 1 atomic, whatever the
@@ -193,23 +209,37 @@ class ORIEL_API WindowBytes {
   /// The same without waiting: whether the epoch has ended [MPI_Win_test].
   [[nodiscard]] bool test();
 
+ protected:
+  /// What is mapped here; null when the window is gone.
+  [[nodiscard]] const window::MappedParts* mapped() const noexcept { return state_.get(); }
+
  private:
-  explicit WindowBytes(std::unique_ptr<window::WindowState> state) noexcept;
+  explicit WindowBytes(std::unique_ptr<window::MappedParts> state) noexcept;
   [[nodiscard]] window::WindowState& checked(std::string_view operation) const;
-  std::unique_ptr<window::WindowState> state_;
+  [[noreturn]] static void throw_freed(std::string_view operation);
+  void wait_for(Rank target);
+  void wait_for_all();
+  void wait_locally_for(Rank target);
+  std::unique_ptr<window::MappedParts> state_;  // a WindowState
 };
 
 namespace window {
-/// count * size, or a clear ErrorCode::out_of_range that names `operation` when 64 bits do not hold
-/// it.
-[[nodiscard]] ORIEL_API std::size_t checked_bytes(std::string_view operation, std::size_t count,
-                                                  std::size_t element_bytes);
+[[noreturn]] ORIEL_API void throw_too_many(std::string_view operation, std::size_t count,
+                                           std::size_t element_bytes);
 
 /// count * size, or the largest number when 64 bits do not hold it: no memory is that large, which
 /// a collective call can then say on all ranks alike.
 [[nodiscard]] constexpr std::size_t saturated_bytes(std::size_t count, std::size_t element_bytes) {
   constexpr std::size_t kMost = ~std::size_t{0};
   return count > kMost / element_bytes ? kMost : count * element_bytes;
+}
+
+/// count * size, or a clear ErrorCode::out_of_range that names `operation` when 64 bits do not hold
+/// it.
+[[nodiscard]] inline std::size_t checked_bytes(std::string_view operation, std::size_t count,
+                                               std::size_t element_bytes) {
+  if (count > ~std::size_t{0} / element_bytes) throw_too_many(operation, count, element_bytes);
+  return count * element_bytes;
 }
 
 /// A container that would be gone when the transfer reads its elements: no span, and nobody's.

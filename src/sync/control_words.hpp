@@ -13,6 +13,9 @@ inline constexpr unsigned kMaxRounds = 31;
 /// Partners of post/start/complete/wait that a rank's control area has room for.
 inline constexpr std::size_t kPartnerSlots = 128;
 
+/// Locks of stretches of a part, where every rank has it mapped.
+inline constexpr std::size_t kStretchLocks = 64;
+
 /// A lock that any rank can take: see queued_lock.hpp. Changed by atomics alone.
 struct LockWords {
   std::uint64_t state;
@@ -39,13 +42,14 @@ struct ControlWords {
   LockWords part_lock;        ///< of this rank's part: lock(), unlock()
   LockWords window_lock;      ///< of the whole window, at rank 0 alone: lock_all()
   LockWords accumulate_lock;  ///< held for the length of an accumulate on this rank's part
-  QueueNode lock_node;        ///< for part_lock and window_lock of any rank
-  QueueNode accumulate_node;  ///< for accumulate_lock of any rank
-  std::array<std::uint64_t, kPartnerSlots> posted;     ///< exposure epochs that a target has posted
+  std::array<std::uint32_t, kStretchLocks> stretch_locks;  ///< of this rank's part; see Stripes
+  QueueNode lock_node;                              ///< for part_lock and window_lock of any rank
+  QueueNode accumulate_node;                        ///< for accumulate_lock of any rank
+  std::array<std::uint64_t, kPartnerSlots> posted;  ///< exposure epochs that a target has posted
   std::array<std::uint64_t, kPartnerSlots> completed;  ///< access epochs that an origin completed
 };
 
-static_assert(sizeof(ControlWords) == 2888);
+static_assert(sizeof(ControlWords) == 3144);
 
 /// Reads a word of this rank's own that others change: what they wrote before is seen, too.
 [[nodiscard]] inline std::uint64_t load(std::uint64_t& word) noexcept {

@@ -1,5 +1,8 @@
 #include "sync/queued_lock.hpp"
 
+#include <sched.h>
+
+#include <atomic>
 #include <utility>
 
 #include <fmt/format.h>
@@ -53,12 +56,11 @@ QueuedLock::QueuedLock(ControlWords& mine, QueueNode ControlWords::*node, Partne
       vigil_(vigil),
       words_(progress) {
   const std::size_t ranks = vigil.members().size();
-  if (ranks > LockState::kMaxHolders) {
-    base::throw_error(
-        ErrorCode::unsupported,
-        {.operation = "locks of a window",
-         .problem = fmt::format("a team of {} ranks, above {}", ranks, LockState::kMaxHolders),
-         .hint = "make the window over a smaller team"});
+  if (ranks > kMostRanks) {
+    base::throw_error(ErrorCode::unsupported,
+                      {.operation = "locks of a window",
+                       .problem = fmt::format("a team of {} ranks, above {}", ranks, kMostRanks),
+                       .hint = "make the window over a smaller team"});
   }
 }
 
@@ -68,11 +70,30 @@ void QueuedLock::lock(std::string_view operation, const Place& at, LockMode mode
   queue_and_take(operation, at, mode);
 }
 
+void QueuedLock::lock_past_queue(std::string_view operation, const Place& at, LockMode mode) {
+  constexpr unsigned kRoundsPerLook = 64;
+  const std::uint64_t unit = LockState::unit(mode);
+  LockState found;
+  Vigil::Watch watch =
+      vigil_.watch(operation, at.endpoint).saying([&] { return lock_text(owner_of(at), found); });
+  while (!(found = {words_.fetch_add(state_of(at), unit)}).admits(mode)) {
+    unlock(at, mode);
+    for (unsigned round = 1; !found.admits(mode); ++round) {
+      progress_.out_of_turn([] { ::sched_yield(); });
+      if (round % kRoundsPerLook == 0) watch();
+      found = {words_.fetch_add(state_of(at), 0)};
+    }
+  }
+}
+
 void QueuedLock::unlock(const Place& at, LockMode mode) {
   const std::uint64_t unit = LockState::unit(mode);
   const LockState left{words_.fetch_add(state_of(at), std::uint64_t{0} - unit) - unit};
-  if (left.head() == 0 || !left.may_admit_after(mode)) return;
-  words_.add(node_of(left.head(), offsetof(QueueNode, look)), 1);
+  if (left.may_admit_after(mode)) hint(left.head());
+}
+
+void QueuedLock::hint(std::uint64_t head) {
+  if (head != 0) words_.add(node_of(head, offsetof(QueueNode, look)), 1);
 }
 
 bool QueuedLock::take_if_free(const Place& at, LockMode mode) {

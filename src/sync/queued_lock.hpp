@@ -94,6 +94,10 @@ struct LockState {
 /// one at a time is in a queue. Not for a thread that holds the lock already.
 class QueuedLock {
  public:
+  /// Each counts once, for what it holds or waits for; in the crowd, where a rank may hold several
+  /// parts, each part and each rank once.
+  static constexpr std::uint64_t kMostRanks = LockState::kMaxHolders / 2;
+
   /// @param mine  this rank's words, and in them `node`; see ControlWords
   /// @param partners  leads to all ranks' words, this one's included
   QueuedLock(ControlWords& mine, QueueNode ControlWords::*node, Partners partners,
@@ -101,8 +105,18 @@ class QueuedLock {
 
   /// Returns when the lock is held. `at`: the LockWords.
   void lock(std::string_view operation, const Place& at, LockMode mode);
+  /// The same past the queue: waits for holders alone, and looks at the lock again and again. For
+  /// who might find before it in the queue somebody that waits for what it holds already.
+  void lock_past_queue(std::string_view operation, const Place& at, LockMode mode);
   /// What was done under the lock must be complete at its target before.
   void unlock(const Place& at, LockMode mode);
+
+  /// The same by CPU atomics on `state` of LockWords that are mapped here, where no rank uses other
+  /// atomics on them. These two need no turn. False: somebody is in the way.
+  [[nodiscard]] static bool try_lock(std::uint64_t& state, LockMode mode) noexcept;
+  /// @return whom to hint() at, or 0
+  [[nodiscard]] static std::uint64_t release(std::uint64_t& state, LockMode mode) noexcept;
+  void hint(std::uint64_t head);
 
   /// Waits until nothing is on its way to other ranks' words. Errors: those of the endpoints.
   void settle() { words_.settle(); }
@@ -134,5 +148,18 @@ class QueuedLock {
   std::atomic<bool> in_queue_{false};
   std::uint64_t next_before_ = 0;  // node_.next when this rank entered the queue
 };
+
+inline bool QueuedLock::try_lock(std::uint64_t& state, LockMode mode) noexcept {
+  const std::atomic_ref word(state);
+  LockState seen{word.load(std::memory_order_relaxed)};
+  if (seen.head() != 0 || !seen.admits(mode)) return false;
+  return word.compare_exchange_strong(seen.word, seen.word + LockState::unit(mode));
+}
+
+inline std::uint64_t QueuedLock::release(std::uint64_t& state, LockMode mode) noexcept {
+  const std::uint64_t unit = LockState::unit(mode);
+  const LockState left{std::atomic_ref(state).fetch_sub(unit) - unit};
+  return left.may_admit_after(mode) ? left.head() : 0;
+}
 
 }  // namespace oriel::sync

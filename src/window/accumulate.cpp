@@ -2,6 +2,7 @@
 
 #include "window/accumulate.hpp"
 
+#include <cstring>
 #include <string>
 
 #include <fmt/format.h>
@@ -21,7 +22,8 @@ Accumulator::Accumulator(transport::Progress& progress, TargetMutex& locks,
 Accumulator::~Accumulator() = default;
 
 Mechanism Accumulator::mechanism(const Target& target, std::size_t element_bytes) const noexcept {
-  const Reach reach = target.by_cpu()                    ? Reach::mapped
+  const Reach reach = facts_.stripes != nullptr          ? Reach::all_mapped
+                      : target.by_cpu()                  ? Reach::mapped
                       : target.atomics->has_accumulate() ? Reach::agent
                                                          : Reach::device;
   return choose_mechanism(facts_.domain, reach, element_bytes, facts_.promises);
@@ -52,6 +54,11 @@ void Accumulator::accumulate(const AccumulateRequest& request, std::size_t team_
   if (request.count == 0) return;
   if (request.op == OpCode::no_op && request.results == nullptr) return;
   switch (const Mechanism chosen = mechanism(target, request.type.bytes)) {
+    case Mechanism::in_place:
+      return for_each_piece(request, [&](const ElementPiece& piece) {
+        in_place(request.type, request.op, {target.mapped + piece.offset, piece.offset, team_rank},
+                 piece.operands, piece.results, piece.elements);
+      });
     case Mechanism::cpu:
       return by_cpu(request, target);
     case Mechanism::agent:
@@ -61,6 +68,38 @@ void Accumulator::accumulate(const AccumulateRequest& request, std::size_t team_
     case Mechanism::locked:
     case Mechanism::unguarded:
       return by_copies(request, chosen, team_rank, target, done);
+  }
+}
+
+namespace {
+
+/// Those that atomic instructions combine.
+bool is_integer(ElementKind kind) noexcept {
+  return ElementKind::signed8 <= kind && kind <= ElementKind::unsigned64;
+}
+
+}  // namespace
+
+void Accumulator::in_place(ElementType type, OpCode op, const Stripes::Place& target,
+                           const std::byte* operands, std::byte* results, std::size_t count) const {
+  if (facts_.promises.no_concurrent) {
+    if (results != nullptr) std::memcpy(results, target.bytes, count * type.bytes);
+    base::reduce(type, op, target.bytes, operands, count);
+  } else if (is_integer(type.kind)) {
+    base::reduce_shared(type, op, target.bytes, operands, results, count);
+  } else {
+    facts_.stripes->reduce(type, op, target, operands, results, count);
+  }
+}
+
+void Accumulator::swap_in_place(const CompareAndSwapRequest& request,
+                                const Stripes::Place& target) const {
+  if (is_integer(request.type.kind)) {
+    base::compare_and_swap_shared(request.type.bytes, target.bytes, request.compare, request.swap,
+                                  request.result);
+  } else {
+    facts_.stripes->compare_and_swap(request.type.bytes, target, request.compare, request.swap,
+                                     request.result);
   }
 }
 
@@ -88,15 +127,18 @@ void Accumulator::by_agent(const AccumulateRequest& request, const Target& targe
 
 void Accumulator::compare_and_swap(const CompareAndSwapRequest& request, std::size_t team_rank,
                                    const Target& target, transport::Completion& done) {
-  check_aligned(request.operation, request.bytes, request.offset_bytes, team_rank, target);
+  check_aligned(request.operation, request.type.bytes, request.offset_bytes, team_rank, target);
   const transport::RemoteAddress at = target.atomics_base.plus(request.offset_bytes);
-  switch (const Mechanism chosen = mechanism(target, request.bytes)) {
+  switch (const Mechanism chosen = mechanism(target, request.type.bytes)) {
+    case Mechanism::in_place:
+      return swap_in_place(request,
+                           {target.mapped + request.offset_bytes, request.offset_bytes, team_rank});
     case Mechanism::cpu:
-      return base::compare_and_swap_shared(request.bytes, target.mapped + request.offset_bytes,
+      return base::compare_and_swap_shared(request.type.bytes, target.mapped + request.offset_bytes,
                                            request.compare, request.swap, request.result);
     case Mechanism::agent:
       return sync::post(progress_, [&]() noexcept {
-        return target.atomics->swap_element(request.bytes, request.compare, request.swap,
+        return target.atomics->swap_element(request.type.bytes, request.compare, request.swap,
                                             request.result, at, done);
       });
     case Mechanism::words:

@@ -12,6 +12,7 @@
 #include "transport/completion.hpp"
 #include "transport/progress.hpp"
 #include "window/mechanism.hpp"
+#include "window/stripes.hpp"
 #include "window/target.hpp"
 
 namespace oriel::window {
@@ -50,7 +51,7 @@ struct CompareAndSwapRequest {
   static constexpr std::size_t kMostBytes = 16;
 
   std::string_view operation = "compare_and_swap";
-  std::size_t bytes = 0;  ///< 1 … kMostBytes
+  ElementType type{};  ///< of 1 … kMostBytes
   const std::byte* compare = nullptr;
   const std::byte* swap = nullptr;
   std::byte* result = nullptr;
@@ -64,6 +65,7 @@ struct AccumulateFacts {
   std::span<const int> members{};  ///< world ranks, by team rank
   int world_rank = 0;              ///< of this rank
   std::uint64_t window = 0;
+  const Stripes* stripes = nullptr;  ///< if all parts are mapped at all ranks
 };
 
 struct CopyScratch;
@@ -89,10 +91,16 @@ class Accumulator {
   void compare_and_swap(const CompareAndSwapRequest& request, std::size_t team_rank,
                         const Target& target, transport::Completion& done);
 
+  /// Elements side by side, aligned, where all parts are mapped at all ranks: done on return.
+  /// Threads: any.
+  void in_place(ElementType type, OpCode op, const Stripes::Place& target,
+                const std::byte* operands, std::byte* results, std::size_t count) const;
+
  private:
   [[nodiscard]] Mechanism mechanism(const Target& target, std::size_t element_bytes) const noexcept;
   void check_aligned(std::string_view operation, std::size_t element_bytes, std::size_t offset,
                      std::size_t team_rank, const Target& target) const;
+  void swap_in_place(const CompareAndSwapRequest& request, const Stripes::Place& target) const;
   void by_cpu(const AccumulateRequest& request, const Target& target) const;
   void by_agent(const AccumulateRequest& request, const Target& target,
                 transport::Completion& done) const;

@@ -189,14 +189,14 @@ void Accumulator::swap_by_copies(const CompareAndSwapRequest& request, Mechanism
   std::array<std::byte, CompareAndSwapRequest::kMostBytes> seen{};
   Guard guard(locks_, team_rank, chosen == Mechanism::locked);
   PartCopies part(progress_, target);
-  part.get(seen.data(), request.bytes, request.offset_bytes);
+  part.get(seen.data(), request.type.bytes, request.offset_bytes);
   part.wait();
-  if (std::memcmp(seen.data(), request.compare, request.bytes) == 0) {
-    part.put(request.swap, request.bytes, request.offset_bytes);
+  if (std::memcmp(seen.data(), request.compare, request.type.bytes) == 0) {
+    part.put(request.swap, request.type.bytes, request.offset_bytes);
     part.flush();
   }
   guard.release();
-  std::memcpy(request.result, seen.data(), request.bytes);
+  std::memcpy(request.result, seen.data(), request.type.bytes);
 }
 
 }  // namespace oriel::window

@@ -11,12 +11,29 @@ namespace oriel::window {
 
 LockEpochs::LockEpochs(sync::ControlWords& mine, sync::Partners partners,
                        transport::Progress& progress, const sync::Vigil& vigil,
-                       std::uint64_t window)
+                       std::uint64_t window, std::span<sync::ControlWords* const> mapped)
     : partners_(std::move(partners)),
       progress_(progress),
       vigil_(vigil),
       window_(window),
-      locks_(mine, &sync::ControlWords::lock_node, partners_, progress, vigil) {}
+      locks_(mine, &sync::ControlWords::lock_node, partners_, progress, vigil),
+      quick_(mapped, locks_, progress) {}
+
+void LockEpochs::take_over() {
+  const std::optional<QuickLocks::Held> held = quick_.take_over();
+  if (!held) return;
+  const auto mode = held->exclusive ? oriel::LockMode::exclusive : oriel::LockMode::shared;
+  const Held taken{mode, false, held->epoch, true};
+  if (held->target == QuickLocks::kAllParts) {
+    all_ = taken;
+  } else {
+    held_[held->target] = taken;
+  }
+}
+
+void LockEpochs::leave_if_idle() noexcept {
+  if (held_.empty() && !all_) quick_.leave();
+}
 
 sync::Place LockEpochs::part_lock(int target) const {
   return partners_(target).at(offsetof(sync::ControlWords, part_lock));
@@ -64,31 +81,14 @@ void LockEpochs::check_held(std::string_view operation, std::optional<int> targe
          target ? "lock() comes first, and is given back once" : "lock_all() comes first");
 }
 
-/// Runs `step` into or out of the crowd; other threads of this rank wait for its end.
-template <class Step>
-void LockEpochs::move_crowd(Step&& step) {
-  moving_ = true;
-  try {
-    step();
-  } catch (...) {
-    moving_ = false;
-    throw;
-  }
-  moving_ = false;
-}
-
-/// For one part more; only the first one has to wait for it.
+/// Behind a lock_all() that waits only if this rank holds nothing that it might be waiting for.
 void LockEpochs::join_crowd() {
-  progress_.wait([this]() noexcept { return !moving_; }, vigil_.watch("lock"));
-  if (in_crowd_ == 0) {
-    move_crowd([this] { locks_.lock("lock", window_lock(), sync::LockMode::crowd); });
+  const bool holds_more = held_.size() > 1;  // than what is being taken
+  if (holds_more) {
+    locks_.lock_past_queue("lock", window_lock(), sync::LockMode::crowd);
+  } else {
+    locks_.lock("lock", window_lock(), sync::LockMode::crowd);
   }
-  ++in_crowd_;
-}
-
-void LockEpochs::leave_crowd() {
-  if (--in_crowd_ != 0) return;
-  move_crowd([this] { locks_.unlock(window_lock(), sync::LockMode::crowd); });
 }
 
 void LockEpochs::take(int target, oriel::LockMode mode) {
@@ -96,8 +96,8 @@ void LockEpochs::take(int target, oriel::LockMode mode) {
     locks_.lock("lock", part_lock(target), sync::LockMode::shared);
     return;
   }
-  locks_.lock("lock", part_lock(target), sync::LockMode::exclusive);
   join_crowd();
+  locks_.lock("lock", part_lock(target), sync::LockMode::exclusive);
 }
 
 void LockEpochs::give_back(int target, oriel::LockMode mode) {
@@ -105,8 +105,8 @@ void LockEpochs::give_back(int target, oriel::LockMode mode) {
     locks_.unlock(part_lock(target), sync::LockMode::shared);
     return;
   }
-  leave_crowd();
   locks_.unlock(part_lock(target), sync::LockMode::exclusive);
+  locks_.unlock(window_lock(), sync::LockMode::crowd);
 }
 
 std::uint64_t LockEpochs::lock(int target, oriel::LockMode mode, bool no_check) {

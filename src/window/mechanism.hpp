@@ -9,6 +9,7 @@ namespace oriel::window {
 
 /// How an accumulate is carried out.
 enum class Mechanism : std::uint8_t {
+  in_place,   ///< CPU atomics on integers; loads and stores under a lock on all else
   cpu,        ///< CPU atomics on mapped memory
   agent,      ///< the same, by the agent of the process that owns the memory
   words,      ///< the device's 64-bit atomics
@@ -17,7 +18,12 @@ enum class Mechanism : std::uint8_t {
 };
 
 /// What leads from an origin to the words of a target.
-enum class Reach : std::uint8_t { mapped, agent, device };
+enum class Reach : std::uint8_t {
+  all_mapped,  ///< they are mapped, as all parts of the window are at all ranks
+  mapped,
+  agent,
+  device,
+};
 
 /// What the program promises when it makes a window. A mechanism that is right without a promise is
 /// right with it.
@@ -38,20 +44,22 @@ struct AccumulatePromises {
 /// The mechanism of an origin, for accumulates, fetching ones and compare-and-swaps alike.
 ///
 /// Invariant: whatever two origins do to one location at the same time, with elements of the same
-/// size, is atomic. Mechanisms that are atomic to each other are one family:
+/// kind and size, is atomic. Mechanisms that are atomic to each other are one family:
+///   in_place   the kind of element tells how, and all origins have the same means
 ///   locked     among origins, by the lock
 ///   cpu agent  CPU atomics; the domain `nic` has none of them
 ///   words      atomics of the target's device; atomic to the CPU's in the domain `cpu_and_nic`
 ///              alone, and the domain `cpu` has none of them
 /// So all origins of a window must find the same family, by what is the same for all of them: the
-/// domain, the promises, and the size of the element. How many there are, the operation and the
-/// kind do not count. Reach, in which origins differ, chooses only within the family: elements of
-/// less than 8 bytes are locked even where the CPU could reach them, as soon as one origin might
-/// have to come through a device, which cannot.
-/// Requires: reach is not `device` in the domain `cpu`. Pure.
+/// domain, the promises, the size of the element, and whether all parts are mapped at all ranks.
+/// How many there are and the operation do not count. Reach, in which origins differ otherwise,
+/// chooses only within the family: elements of less than 8 bytes are locked even where the CPU
+/// could reach them, as soon as one origin might have to come through a device, which cannot.
+/// Requires: reach is not `device` in the domain `cpu`, and `all_mapped` in no other. Pure.
 [[nodiscard]] constexpr Mechanism choose_mechanism(CoherenceDomain domain, Reach reach,
                                                    std::size_t element_bytes,
                                                    AccumulatePromises promises) noexcept {
+  if (reach == Reach::all_mapped) return Mechanism::in_place;
   if (promises.no_concurrent) return Mechanism::unguarded;
   const bool all_by_cpu = domain == CoherenceDomain::cpu;
   if (!(all_by_cpu ? is_word(element_bytes) : element_bytes == 8)) return Mechanism::locked;

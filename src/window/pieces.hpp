@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 
 #include <oriel/layout.hpp>
 
@@ -38,11 +39,27 @@ struct Piece {
   std::size_t elements = 0;
 };
 
+/// The elements between the starts of runs of `block`, if a layout is nothing but such runs.
+[[nodiscard]] inline std::optional<std::size_t> stride_of(const Layout& layout,
+                                                          std::size_t block) noexcept {
+  if (layout.is_contiguous()) return block;
+  const bool one_row = layout.dimensions().size() == 1 && layout.block() == block;
+  return one_row ? std::optional(layout.dimensions().front().stride) : std::nullopt;
+}
+
 /// Calls visit(Piece) for the largest common runs of two layouts of equal count, in order.
 template <class Visit>
 void for_each_piece(const Layout& origin, const Layout& target, Visit&& visit) {
   if (origin.is_contiguous() && target.is_contiguous()) {
     if (origin.count() != 0) visit(Piece{0, 0, origin.count()});
+    return;
+  }
+  const std::size_t block = std::min(origin.block(), target.block());
+  const auto from = stride_of(origin, block);
+  const auto to = stride_of(target, block);
+  if (from && to && block != 0) {
+    const std::size_t runs = origin.count() / block;
+    for (std::size_t run = 0; run < runs; ++run) visit(Piece{run * *from, run * *to, block});
     return;
   }
   LayoutCursor here(origin);

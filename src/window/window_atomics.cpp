@@ -1,5 +1,8 @@
 // Accumulates and compare-and-swaps: what the public calls say, in the words of the Accumulator.
 
+#include <bit>
+#include <cstdint>
+
 #include "base/throw_error.hpp"
 #include "window/window_state.hpp"
 
@@ -12,6 +15,20 @@ void WindowState::check_atomics(std::string_view operation) const {
                                              .origin = team_state_->job().world_rank,
                                              .window = number_,
                                              .hint = "use a device with atomics, or one machine"});
+}
+
+bool WindowState::accumulate_in_place(ElementType type, OpCode op, const void* operands,
+                                      void* results, std::size_t count, const TargetBytes& where) {
+  std::byte* const found = in_place_ ? find(where.rank, where.offset, count * type.bytes) : nullptr;
+  const std::size_t misplaced =
+      is_word(type.bytes) ? std::bit_cast<std::uintptr_t>(found) & (type.bytes - 1) : 0;
+  if (found == nullptr || misplaced != 0) return false;
+  check_supported(where.operation, type, op);
+  const auto rank = static_cast<std::size_t>(static_cast<int>(where.rank));
+  accumulator_->in_place(type, op, {found, where.offset, rank},
+                         static_cast<const std::byte*>(operands), static_cast<std::byte*>(results),
+                         count);
+  return true;
 }
 
 void WindowState::accumulate(const Accumulation& what, const TargetBytes& where,
@@ -45,7 +62,7 @@ void WindowState::compare_and_swap(const Swap& what, const TargetBytes& where,
   check_atomics(where.operation);
   const Spot at = locate(where, what.type.bytes);
   accumulator_->compare_and_swap({.operation = where.operation,
-                                  .bytes = what.type.bytes,
+                                  .type = what.type,
                                   .compare = static_cast<const std::byte*>(what.compare),
                                   .swap = static_cast<const std::byte*>(what.swap),
                                   .result = static_cast<std::byte*>(what.result),

@@ -4,7 +4,6 @@
 #include <oriel/window_bytes.hpp>
 
 #include <exception>
-#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,6 +17,7 @@ namespace oriel {
 using transport::Completion;
 using transport::Progress;
 using window::Creation;
+using window::MappedParts;
 using window::Traffic;
 using window::WindowState;
 
@@ -47,10 +47,8 @@ std::string_view to_string(CoherenceDomain domain) noexcept {
   return "nic";
 }
 
-std::size_t window::checked_bytes(std::string_view operation, std::size_t count,
-                                  std::size_t element_bytes) {
-  if (count <= std::numeric_limits<std::size_t>::max() / element_bytes)
-    return count * element_bytes;
+void window::throw_too_many(std::string_view operation, std::size_t count,
+                            std::size_t element_bytes) {
   base::throw_error(ErrorCode::out_of_range,
                     {.operation = std::string(operation),
                      .problem = fmt::format("{} elements of {} bytes do not fit in 64 bits", count,
@@ -79,15 +77,15 @@ std::byte* bytes_of(void* memory) noexcept {
 
 }  // namespace
 
-WindowBytes::WindowBytes(std::unique_ptr<WindowState> state) noexcept : state_(std::move(state)) {
-  if (state_) state_->owned_by(state_);
+WindowBytes::WindowBytes(std::unique_ptr<MappedParts> state) noexcept : state_(std::move(state)) {
+  if (state_) static_cast<WindowState&>(*state_).owned_by(state_);
 }
 WindowBytes::WindowBytes(WindowBytes&& other) noexcept : WindowBytes(std::move(other.state_)) {}
 WindowBytes& WindowBytes::operator=(WindowBytes&& other) noexcept {
   if (this != &other) {
     window::release(std::move(state_));
     state_ = std::move(other.state_);
-    if (state_) state_->owned_by(state_);
+    if (state_) static_cast<WindowState&>(*state_).owned_by(state_);
   }
   return *this;
 }
@@ -124,8 +122,7 @@ WindowBytes WindowBytes::dynamic(const Team& team, const WindowOptions& options)
   return WindowBytes(make(team, {"Window::dynamic", WindowKind::dynamic, 0, {}, options}));
 }
 
-WindowState& WindowBytes::checked(std::string_view operation) const {
-  if (state_) return *state_;
+void WindowBytes::throw_freed(std::string_view operation) {
   base::throw_error(ErrorCode::window_freed, {.operation = std::string(operation),
                                               .hint = "the window was freed or moved from"});
 }
@@ -181,7 +178,7 @@ std::string WindowBytes::describe() const {
 
 // ---- put and get
 
-void WindowBytes::put(const void* source, std::size_t bytes, TargetBytes target) {
+void WindowBytes::put(const void* source, std::size_t bytes, const TargetBytes& target) {
   WindowState& window = checked(target.operation);
   if (window.put_by_cpu(bytes_of(source), bytes, target)) return;
   window.transfer(target, [&](Traffic& way, Completion& done) {
@@ -189,7 +186,7 @@ void WindowBytes::put(const void* source, std::size_t bytes, TargetBytes target)
   });
 }
 
-void WindowBytes::get(void* destination, std::size_t bytes, TargetBytes target) {
+void WindowBytes::get(void* destination, std::size_t bytes, const TargetBytes& target) {
   WindowState& window = checked(target.operation);
   if (window.get_by_cpu(bytes_of(destination), bytes, target)) return;
   window.transfer(target, [&](Traffic& way, Completion& done) {
@@ -197,7 +194,7 @@ void WindowBytes::get(void* destination, std::size_t bytes, TargetBytes target) 
   });
 }
 
-void WindowBytes::get_now(void* destination, std::size_t bytes, TargetBytes target) {
+void WindowBytes::get_now(void* destination, std::size_t bytes, const TargetBytes& target) {
   WindowState& window = checked(target.operation);
   if (window.get_by_cpu(bytes_of(destination), bytes, target)) return;
   window.transfer_now(target, [&](Traffic& way, Completion& done) {
@@ -205,37 +202,39 @@ void WindowBytes::get_now(void* destination, std::size_t bytes, TargetBytes targ
   });
 }
 
-Request WindowBytes::rput(const void* source, std::size_t bytes, TargetBytes target) {
+Request WindowBytes::rput(const void* source, std::size_t bytes, const TargetBytes& target) {
   WindowState& window = checked(target.operation);
   return window.request(target, [&](Completion& done) {
     window.put(bytes_of(source), bytes, target, window.common(), done);
   });
 }
 
-Request WindowBytes::rget(void* destination, std::size_t bytes, TargetBytes target) {
+Request WindowBytes::rget(void* destination, std::size_t bytes, const TargetBytes& target) {
   WindowState& window = checked(target.operation);
   return window.request(target, [&](Completion& done) {
     window.get(bytes_of(destination), bytes, target, window.common(), done);
   });
 }
 
-void WindowBytes::put(const void* source, const Layout& from, TargetBytes target, const Layout& to,
-                      std::size_t element_bytes) {
+void WindowBytes::put(const void* source, const Layout& from, const TargetBytes& target,
+                      const Layout& to, std::size_t element_bytes) {
   WindowState& window = checked(target.operation);
+  if (window.put_by_cpu(bytes_of(source), from, target, to, element_bytes)) return;
   window.transfer(target, [&](Traffic& way, Completion& done) {
     window.put(bytes_of(source), from, target, to, element_bytes, way, done);
   });
 }
 
-void WindowBytes::get(void* destination, const Layout& to, TargetBytes target, const Layout& from,
-                      std::size_t element_bytes) {
+void WindowBytes::get(void* destination, const Layout& to, const TargetBytes& target,
+                      const Layout& from, std::size_t element_bytes) {
   WindowState& window = checked(target.operation);
+  if (window.get_by_cpu(bytes_of(destination), to, target, from, element_bytes)) return;
   window.transfer(target, [&](Traffic& way, Completion& done) {
     window.get(bytes_of(destination), to, target, from, element_bytes, way, done);
   });
 }
 
-Request WindowBytes::rput(const void* source, const Layout& from, TargetBytes target,
+Request WindowBytes::rput(const void* source, const Layout& from, const TargetBytes& target,
                           const Layout& to, std::size_t element_bytes) {
   WindowState& window = checked(target.operation);
   return window.request(target, [&](Completion& done) {
@@ -243,7 +242,7 @@ Request WindowBytes::rput(const void* source, const Layout& from, TargetBytes ta
   });
 }
 
-Request WindowBytes::rget(void* destination, const Layout& to, TargetBytes target,
+Request WindowBytes::rget(void* destination, const Layout& to, const TargetBytes& target,
                           const Layout& from, std::size_t element_bytes) {
   WindowState& window = checked(target.operation);
   return window.request(target, [&](Completion& done) {
@@ -253,36 +252,48 @@ Request WindowBytes::rget(void* destination, const Layout& to, TargetBytes targe
 
 // ---- accumulates
 
-void WindowBytes::accumulate(const Accumulation& what, TargetBytes target) {
+void WindowBytes::accumulate(const Accumulation& what, const TargetBytes& target) {
   WindowState& window = checked(target.operation);
   const Progress::Turn turn(window.progress());
   window.accumulate(what, target, window.pending(target));
 }
 
-void WindowBytes::accumulate_now(const Accumulation& what, TargetBytes target) {
+void WindowBytes::accumulate(ElementType type, OpCode op, const void* operands, void* results,
+                             std::size_t count, const TargetBytes& target) {
   WindowState& window = checked(target.operation);
-  const Progress::Turn turn(window.progress());
-  window.now(target, [&](Completion& done) { window.accumulate(what, target, done); });
+  if (window.accumulate_in_place(type, op, operands, results, count, target)) return;
+  const Layout all = Layout::contiguous(count);
+  accumulate(Accumulation{type, op, operands, all, results, all, all}, target);
 }
 
-Request WindowBytes::raccumulate(const Accumulation& what, TargetBytes target) {
+void WindowBytes::accumulate_now(ElementType type, OpCode op, const void* operands, void* results,
+                                 std::size_t count, const TargetBytes& target) {
+  WindowState& window = checked(target.operation);
+  if (window.accumulate_in_place(type, op, operands, results, count, target)) return;
+  const Layout all = Layout::contiguous(count);
+  const Accumulation whole{type, op, operands, all, results, all, all};
+  const Progress::Turn turn(window.progress());
+  window.now(target, [&](Completion& done) { window.accumulate(whole, target, done); });
+}
+
+Request WindowBytes::raccumulate(const Accumulation& what, const TargetBytes& target) {
   WindowState& window = checked(target.operation);
   return window.request(target, [&](Completion& done) { window.accumulate(what, target, done); });
 }
 
-void WindowBytes::compare_and_swap(const Swap& what, TargetBytes target) {
+void WindowBytes::compare_and_swap(const Swap& what, const TargetBytes& target) {
   WindowState& window = checked(target.operation);
   const Progress::Turn turn(window.progress());
   window.compare_and_swap(what, target, window.pending(target));
 }
 
-void WindowBytes::compare_and_swap_now(const Swap& what, TargetBytes target) {
+void WindowBytes::compare_and_swap_now(const Swap& what, const TargetBytes& target) {
   WindowState& window = checked(target.operation);
   const Progress::Turn turn(window.progress());
   window.now(target, [&](Completion& done) { window.compare_and_swap(what, target, done); });
 }
 
-Request WindowBytes::rcompare_and_swap(const Swap& what, TargetBytes target) {
+Request WindowBytes::rcompare_and_swap(const Swap& what, const TargetBytes& target) {
   WindowState& window = checked(target.operation);
   return window.request(target,
                         [&](Completion& done) { window.compare_and_swap(what, target, done); });

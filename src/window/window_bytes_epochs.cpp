@@ -16,13 +16,13 @@ using window::WindowState;
 
 // ---- flush and fence
 
-void WindowBytes::flush(Rank target) {
+void WindowBytes::wait_for(Rank target) {
   checked("flush").flush(target);
 }
-void WindowBytes::flush_all() {
+void WindowBytes::wait_for_all() {
   checked("flush_all").flush_all();
 }
-void WindowBytes::flush_local(Rank target) {
+void WindowBytes::wait_locally_for(Rank target) {
   checked("flush_local").flush_local(target);
 }
 void WindowBytes::flush_local_all() {
@@ -40,23 +40,34 @@ void WindowBytes::fence(FenceAssertion assertions) {
 
 // ---- locks
 
+constexpr int kAllParts = window::QuickLocks::kAllParts;
+
 LockGuard WindowBytes::lock(Rank target, LockMode mode, bool no_check) {
   WindowState& window = checked("lock");
+  if (!no_check && target >= 0) {  // a rank, then, and not kAllParts
+    if (const auto epoch = window.lock_quickly(target, mode)) return {&window, target, epoch};
+  }
   const Progress::Turn turn(window.progress());
   return {&window, target, window.lock(target, mode, no_check)};
 }
 LockGuard WindowBytes::lock_all(bool no_check) {
   WindowState& window = checked("lock_all");
+  if (!no_check) {
+    const auto epoch = window.lock_quickly(kAllParts, LockMode::shared);
+    if (epoch != 0) return {&window, kAllParts, epoch};
+  }
   const Progress::Turn turn(window.progress());
-  return {&window, std::nullopt, window.lock_all(no_check)};
+  return {&window, kAllParts, window.lock_all(no_check)};
 }
 void WindowBytes::unlock(Rank target) {
   WindowState& window = checked("unlock");
+  if (target >= 0 && window.unlock_quickly(target, 0)) return;
   const Progress::Turn turn(window.progress());
   window.unlock(target);
 }
 void WindowBytes::unlock_all() {
   WindowState& window = checked("unlock_all");
+  if (window.unlock_quickly(kAllParts, 0)) return;
   const Progress::Turn turn(window.progress());
   window.unlock_all();
 }
@@ -73,14 +84,9 @@ LockGuard& LockGuard::operator=(LockGuard&& other) noexcept {
 
 void LockGuard::unlock() {
   WindowState* const window = std::exchange(window_, nullptr);
-  if (window == nullptr) return;
+  if (window == nullptr || window->unlock_quickly(target_, epoch_)) return;
   const Progress::Turn turn(window->progress());
-  if (!window->holds(target_, epoch_)) return;
-  if (target_) {
-    window->unlock(*target_);
-  } else {
-    window->unlock_all();
-  }
+  window->unlock(target_, epoch_);
 }
 
 void LockGuard::abandon() noexcept {
@@ -121,7 +127,7 @@ bool WindowBytes::test() {
 
 // ---- notified access
 
-void WindowBytes::put_notify(const void* source, std::size_t bytes, TargetBytes target,
+void WindowBytes::put_notify(const void* source, std::size_t bytes, const TargetBytes& target,
                              std::size_t slot) {
   WindowState& window = checked(target.operation);
   const Progress::Turn turn(window.progress());
@@ -129,7 +135,7 @@ void WindowBytes::put_notify(const void* source, std::size_t bytes, TargetBytes 
     window.put(static_cast<const std::byte*>(source), bytes, target, window.common(), done);
   });
 }
-void WindowBytes::get_notify(void* destination, std::size_t bytes, TargetBytes target,
+void WindowBytes::get_notify(void* destination, std::size_t bytes, const TargetBytes& target,
                              std::size_t slot) {
   WindowState& window = checked(target.operation);
   const Progress::Turn turn(window.progress());
@@ -137,7 +143,7 @@ void WindowBytes::get_notify(void* destination, std::size_t bytes, TargetBytes t
     window.get(static_cast<std::byte*>(destination), bytes, target, window.common(), done);
   });
 }
-void WindowBytes::accumulate_notify(const Accumulation& what, TargetBytes target,
+void WindowBytes::accumulate_notify(const Accumulation& what, const TargetBytes& target,
                                     std::size_t slot) {
   WindowState& window = checked(target.operation);
   const Progress::Turn turn(window.progress());

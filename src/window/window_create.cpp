@@ -175,6 +175,7 @@ void WindowState::attach(std::span<const WindowRecord> records) {
   traffic_.emplace_back(progress(), nullptr);
   for (std::size_t index = 0; index < records.size(); ++index) attach_rank(index, records[index]);
   if (is_contiguous()) place_parts(records);
+  show_mapped_parts();
   make_protocols();
 }
 
@@ -220,6 +221,21 @@ void WindowState::place_parts(std::span<const WindowRecord> records) {
   local_ = {mine.mapped, mine.bytes};
 }
 
+/// For those who look at them in inline calls. In a dynamic window the regions are what is mapped.
+void WindowState::show_mapped_parts() {
+  in_place_ = coherence_.domain == CoherenceDomain::cpu &&
+              (kind_ == WindowKind::allocated || kind_ == WindowKind::shared);
+  for (const Controls& controls : controls_) {
+    if (!in_place_) break;
+    const std::uint64_t address = controls.data.words.address;
+    mapped_controls_.push_back(reinterpret_cast<sync::ControlWords*>(address));
+  }
+  for (const Target& target : targets_) {
+    if (kind_ == WindowKind::dynamic) break;
+    parts_.push_back({target.mapped, target.mapped != nullptr ? target.bytes : 0});
+  }
+}
+
 void WindowState::make_protocols() {
   JobContext& job = team_state_->job();
   const int size = team_state_->size();
@@ -238,10 +254,12 @@ void WindowState::make_protocols() {
                                              progress(), *job.health);
   vigil_ =
       std::make_unique<sync::Vigil>(team_state_->members(), rank, *words, *job.health, by_data);
-  locks_ = std::make_unique<LockEpochs>(*words, by_atomics, progress(), *vigil_, number_);
+  locks_ = std::make_unique<LockEpochs>(*words, by_atomics, progress(), *vigil_, number_,
+                                        mapped_controls_);
   exposure_ = std::make_unique<sync::Exposure>(*words, by_data, progress(), *vigil_);
   notifications_ = std::make_unique<sync::Notifications>(slots, progress(), *vigil_);
   accumulate_locks_ = std::make_unique<AccumulateLocks>(*words, by_atomics, progress(), *vigil_);
+  if (in_place_) stripes_.emplace(mapped_controls_, *vigil_);
   accumulator_ = std::make_unique<Accumulator>(
       progress(), *accumulate_locks_,
       AccumulateFacts{.domain = coherence_.domain,
@@ -249,7 +267,8 @@ void WindowState::make_protocols() {
                                    .no_concurrent = options_.no_concurrent_accumulate},
                       .members = team_state_->members(),
                       .world_rank = job.world_rank,
-                      .window = number_});
+                      .window = number_,
+                      .stripes = stripes_ ? &*stripes_ : nullptr});
   if (kind_ != WindowKind::dynamic) return;
   auto* const table = reinterpret_cast<RegionTable*>(control_.data() + region_table_offset());
   regions_ =

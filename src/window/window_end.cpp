@@ -65,11 +65,14 @@ void WindowState::abandon() noexcept {
   }
 }
 
-void release(std::unique_ptr<WindowState> state) noexcept {
-  if (!state) return;
-  const Team team = state->team();
-  const transport::Progress::Turn turn(state->progress());
-  state.reset();
+MappedParts::~MappedParts() = default;
+
+void release(std::unique_ptr<MappedParts> window) noexcept {
+  if (!window) return;
+  const auto& state = static_cast<const WindowState&>(*window);
+  const Team team = state.team();
+  const transport::Progress::Turn turn(state.progress());
+  window.reset();
 }
 
 void release_all(const JobContext& job) noexcept {

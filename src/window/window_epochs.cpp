@@ -12,10 +12,6 @@
 namespace oriel::window {
 namespace {
 
-std::optional<int> index_of(std::optional<Rank> target) {
-  return target ? std::optional<int>(static_cast<int>(*target)) : std::nullopt;
-}
-
 std::vector<int> indices_of(std::span<const Rank> group) {
   std::vector<int> indices;
   for (const Rank rank : group) indices.push_back(static_cast<int>(rank));
@@ -27,34 +23,44 @@ std::vector<int> indices_of(std::span<const Rank> group) {
 std::uint64_t WindowState::lock(Rank target, LockMode mode, bool no_check) {
   const std::size_t index = checked_index("lock", target);
   check_atomics("lock");
+  const LockEpochs::Charge charge(*locks_);
   return locks_->lock(static_cast<int>(index), mode, no_check);
 }
 
 std::uint64_t WindowState::lock_all(bool no_check) {
   check_atomics("lock_all");
+  const LockEpochs::Charge charge(*locks_);
   return locks_->lock_all(no_check);
 }
 
 void WindowState::unlock(Rank target) {
   const std::size_t index = checked_index("unlock", target);
+  const LockEpochs::Charge charge(*locks_);
   locks_->check_held("unlock", static_cast<int>(index));
   progress().out_of_turn([&] { flush(target); });
   locks_->unlock(static_cast<int>(index));
 }
 
 void WindowState::unlock_all() {
+  const LockEpochs::Charge charge(*locks_);
   locks_->check_held("unlock_all", std::nullopt);
   flush_all_in_turn();
   locks_->unlock_all();
 }
 
-bool WindowState::holds(std::optional<Rank> target, std::uint64_t epoch) const {
-  return locks_->holds(index_of(target), epoch);
+void WindowState::unlock(int target, std::uint64_t epoch) {
+  const LockEpochs::Charge charge(*locks_);
+  if (target == QuickLocks::kAllParts) {
+    if (locks_->holds(std::nullopt, epoch)) unlock_all();
+  } else if (locks_->holds(target, epoch)) {
+    unlock(Rank(target));
+  }
 }
 
 /// What the program has left open would make others wait for this rank.
 void WindowState::end_epochs() {
   if (exposure_->in_access()) complete();
+  const LockEpochs::Charge charge(*locks_);
   while (const auto held = locks_->any_held()) {
     base::log(base::LogLevel::warning, "window {} is freed with part {} locked by this rank",
               number_, *held);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include <oriel/mapped_parts.hpp>
 #include <oriel/team.hpp>
 #include <oriel/window_bytes.hpp>
 
@@ -28,6 +29,7 @@
 #include "window/own_completion.hpp"
 #include "window/region_table.hpp"
 #include "window/request_pool.hpp"
+#include "window/stripes.hpp"
 #include "window/target.hpp"
 #include "window/team_memory.hpp"
 #include "window/team_state.hpp"
@@ -65,18 +67,21 @@ struct Spot {
 
 /// One rank's side of a window. Members are called in the common turn (see Progress), but for those
 /// that say otherwise.
-class WindowState {
+class WindowState final : public MappedParts {
  public:
   /// Collective.
   WindowState(std::shared_ptr<TeamState> team, const Creation& creation);
-  ~WindowState();
-  WindowState(const WindowState&) = delete;
-  WindowState& operator=(const WindowState&) = delete;
+  ~WindowState() override;
 
   // window_transfer.cpp. What a CPU can do at once needs no turn: false if it can not. Else it goes
   // by `way`, in its turn, and `done` counts the operation.
   [[nodiscard]] bool put_by_cpu(const std::byte* source, std::size_t bytes, const TargetBytes& to);
   [[nodiscard]] bool get_by_cpu(std::byte* destination, std::size_t bytes, const TargetBytes& from);
+  [[nodiscard]] bool put_by_cpu(const std::byte* source, const Layout& from,
+                                const TargetBytes& where, const Layout& to,
+                                std::size_t element_bytes);
+  [[nodiscard]] bool get_by_cpu(std::byte* destination, const Layout& to, const TargetBytes& where,
+                                const Layout& from, std::size_t element_bytes);
   void put(const std::byte* source, std::size_t bytes, const TargetBytes& to, Traffic& way,
            transport::Completion& done);
   void get(std::byte* destination, std::size_t bytes, const TargetBytes& from, Traffic& way,
@@ -87,6 +92,10 @@ class WindowState {
            std::size_t element_bytes, Traffic& way, transport::Completion& done);
 
   // window_atomics.cpp
+  /// Needs no turn; false if it is not done in place.
+  [[nodiscard]] bool accumulate_in_place(ElementType type, OpCode op, const void* operands,
+                                         void* results, std::size_t count,
+                                         const TargetBytes& where);
   void accumulate(const Accumulation& what, const TargetBytes& where, transport::Completion& done);
   void compare_and_swap(const Swap& what, const TargetBytes& where, transport::Completion& done);
 
@@ -122,12 +131,16 @@ class WindowState {
   /// fence().
   void close();
 
-  // window_epochs.cpp; the numbers of lock epochs are for LockGuard
+  // window_epochs.cpp. Epochs have numbers, for LockGuard; 0 is none. These two need no turn; there
+  // may be no short way. The target is QuickLocks::kAllParts or a rank.
+  [[nodiscard]] std::uint64_t lock_quickly(int target, LockMode mode);
+  [[nodiscard]] bool unlock_quickly(int target, std::uint64_t epoch);
   [[nodiscard]] std::uint64_t lock(Rank target, LockMode mode, bool no_check);
   [[nodiscard]] std::uint64_t lock_all(bool no_check);
   void unlock(Rank target);
   void unlock_all();
-  [[nodiscard]] bool holds(std::optional<Rank> target, std::uint64_t epoch) const;
+  /// Of a guard: gives back what it holds, if it still does.
+  void unlock(int target, std::uint64_t epoch);
   void post(std::span<const Rank> origins);
   void start(std::span<const Rank> targets);
   void complete();
@@ -141,8 +154,8 @@ class WindowState {
 
   // These need no turn.
   /// The only owner, which may move: it says so, and the end of the runtime empties it.
-  void owned_by(std::unique_ptr<WindowState>& owner) noexcept { owner_ = &owner; }
-  [[nodiscard]] std::unique_ptr<WindowState>& owner() const noexcept { return *owner_; }
+  void owned_by(std::unique_ptr<MappedParts>& owner) noexcept { owner_ = &owner; }
+  [[nodiscard]] std::unique_ptr<MappedParts>& owner() const noexcept { return *owner_; }
   [[nodiscard]] transport::Progress& progress() const noexcept {
     return *team_state_->job().progress;
   }
@@ -176,6 +189,7 @@ class WindowState {
                                     TeamMemory& attached) const;
   void attach_rank(std::size_t index, const WindowRecord& record);
   void place_parts(std::span<const WindowRecord> records);
+  void show_mapped_parts();
   void make_protocols();
   void leave() noexcept;
   void abandon() noexcept;
@@ -213,7 +227,7 @@ class WindowState {
 
   std::shared_ptr<TeamState> team_state_;
   Team team_;
-  std::unique_ptr<WindowState>* owner_ = nullptr;
+  std::unique_ptr<MappedParts>* owner_ = nullptr;
   std::uint64_t number_;
   WindowKind kind_;
   WindowOptions options_;
@@ -230,6 +244,7 @@ class WindowState {
   TeamMemory memory_;
   std::vector<Target> targets_;  // by team rank, as all of these
   std::vector<Controls> controls_;
+  std::vector<sync::ControlWords*> mapped_controls_;  // of all, if accumulates are in place
   std::deque<Traffic> traffic_;  // by the lanes' numbers; the last is the common way's
 
   // Released first: they see off what they have sent.
@@ -239,13 +254,14 @@ class WindowState {
   std::unique_ptr<sync::Exposure> exposure_;
   std::unique_ptr<sync::Notifications> notifications_;
   std::unique_ptr<AccumulateLocks> accumulate_locks_;
+  std::optional<Stripes> stripes_;  // if accumulates are in place
   std::unique_ptr<Accumulator> accumulator_;
   std::unique_ptr<RegionOwner> regions_;  // of a dynamic window
   std::vector<RegionDirectory> directories_;
 };
 
 /// Lets go of a window in a turn of this thread's. Errors are logged.
-void release(std::unique_ptr<WindowState> state) noexcept;
+void release(std::unique_ptr<MappedParts> window) noexcept;
 
 /// Frees the windows that are alive, in the order of their creation: their owners are then as after
 /// Window::free().
@@ -302,4 +318,26 @@ void WindowState::notified(const TargetBytes& where, std::size_t slot, Start&& s
   notifications_->notify(where.operation, target, slot, done);
 }
 
+inline std::uint64_t WindowState::lock_quickly(int target, LockMode mode) {
+  const bool known = target == QuickLocks::kAllParts ||
+                     (target >= 0 && static_cast<std::size_t>(target) < targets_.size());
+  return known ? locks_->quick().lock(target, mode == LockMode::exclusive) : 0;
+}
+
+// What was done under the lock was done in place: the atomic that gives it back comes behind it.
+inline bool WindowState::unlock_quickly(int target, std::uint64_t epoch) {
+  return locks_->quick().unlock(target, epoch);
+}
+
 }  // namespace oriel::window
+
+namespace oriel {
+
+/// The calls of WindowBytes begin with it.
+inline window::WindowState& WindowBytes::checked(std::string_view operation) const {
+  if (!state_) [[unlikely]]
+    throw_freed(operation);
+  return static_cast<window::WindowState&>(*state_);
+}
+
+}  // namespace oriel

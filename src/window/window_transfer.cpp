@@ -5,7 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "base/shared_bytes.hpp"
+#include <oriel/shared_bytes.hpp>
+
 #include "base/throw_error.hpp"
 #include "sync/flush.hpp"
 #include "window/pieces.hpp"
@@ -77,7 +78,7 @@ bool WindowState::put_by_cpu(const std::byte* source, std::size_t bytes, const T
   if (kind_ == WindowKind::dynamic) return false;
   const Target& target = part_of(to, bytes);
   if (target.mapped == nullptr) return false;
-  base::store_bytes(target.mapped + to.offset, source, bytes);
+  detail::store_bytes(target.mapped + to.offset, source, bytes);
   return true;
 }
 
@@ -85,7 +86,35 @@ bool WindowState::get_by_cpu(std::byte* destination, std::size_t bytes, const Ta
   if (kind_ == WindowKind::dynamic) return false;
   const Target& target = part_of(from, bytes);
   if (target.mapped == nullptr) return false;
-  base::load_bytes(destination, target.mapped + from.offset, bytes);
+  detail::load_bytes(destination, target.mapped + from.offset, bytes);
+  return true;
+}
+
+bool WindowState::put_by_cpu(const std::byte* source, const Layout& from, const TargetBytes& where,
+                             const Layout& to, std::size_t element) {
+  if (kind_ == WindowKind::dynamic) return false;
+  check_counts(where, from.count(), to.count());
+  const Target& target = part_of(where, checked_bytes(where.operation, to.extent(), element));
+  if (target.mapped == nullptr) return false;
+  std::byte* const start = target.mapped + where.offset;
+  for_each_piece(from, to, [=](const Piece& piece) {
+    detail::store_bytes(start + piece.target * element, source + piece.origin * element,
+                        piece.elements * element);
+  });
+  return true;
+}
+
+bool WindowState::get_by_cpu(std::byte* destination, const Layout& to, const TargetBytes& where,
+                             const Layout& from, std::size_t element) {
+  if (kind_ == WindowKind::dynamic) return false;
+  check_counts(where, to.count(), from.count());
+  const Target& target = part_of(where, checked_bytes(where.operation, from.extent(), element));
+  if (target.mapped == nullptr) return false;
+  const std::byte* const start = target.mapped + where.offset;
+  for_each_piece(to, from, [=](const Piece& piece) {
+    detail::load_bytes(destination + piece.origin * element, start + piece.target * element,
+                       piece.elements * element);
+  });
   return true;
 }
 
@@ -100,7 +129,7 @@ Spot WindowState::locate(const TargetBytes& where, std::size_t bytes, Traffic& w
 void WindowState::start_put(const Target& to, std::size_t offset, const std::byte* source,
                             std::size_t bytes, Traffic& way, Completion& done) {
   if (to.mapped != nullptr) {
-    base::store_bytes(to.mapped + offset, source, bytes);
+    detail::store_bytes(to.mapped + offset, source, bytes);
   } else {
     sync::post_all(way.turns(), bytes, [&](std::size_t sent) noexcept {
       return to.data->put(source + sent, bytes - sent, to.data_base.plus(offset + sent), done);
@@ -111,7 +140,7 @@ void WindowState::start_put(const Target& to, std::size_t offset, const std::byt
 void WindowState::start_get(const Target& from, std::size_t offset, std::byte* destination,
                             std::size_t bytes, Traffic& way, Completion& done) {
   if (from.mapped != nullptr) {
-    base::load_bytes(destination, from.mapped + offset, bytes);
+    detail::load_bytes(destination, from.mapped + offset, bytes);
   } else {
     sync::post_all(way.turns(), bytes, [&](std::size_t asked) noexcept {
       return from.data->get(destination + asked, bytes - asked, from.data_base.plus(offset + asked),

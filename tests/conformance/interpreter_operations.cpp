@@ -138,8 +138,12 @@ void Interpreter::accumulate(Work& work, const TargetBytes& at) {
     work.request = win.raccumulate(what, at);
   } else if (call.notifies) {
     win.accumulate_notify(what, at, operation.slot);
-  } else if (call.now) {
-    win.accumulate_now(what, at);
+  } else if (from.is_contiguous() && into.is_contiguous() && to.is_contiguous()) {
+    if (call.now) {
+      win.accumulate_now(what.type, what.op, what.operands, what.results, to.count(), at);
+    } else {
+      win.accumulate(what.type, what.op, what.operands, what.results, to.count(), at);
+    }
   } else {
     win.accumulate(what, at);
   }

@@ -42,9 +42,8 @@ class Part {
                        at("accumulate", offset));
   }
   std::int64_t fetch_add(std::int64_t value) {
-    const Layout one = Layout::contiguous(1);
     std::int64_t old = 0;
-    window_.accumulate_now({element_type<std::int64_t>(), OpCode::sum, &value, one, &old, one, one},
+    window_.accumulate_now(element_type<std::int64_t>(), OpCode::sum, &value, &old, 1,
                            at("fetch_and_op", 0));
     return old;
   }

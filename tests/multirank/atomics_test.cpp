@@ -221,9 +221,8 @@ TEST_P(Atomics, PutsOnNeighbouringWordsLoseNothing) {
 
 /// The untyped calls: any byte offset can be said.
 Word fetch_add_at(WindowBytes& window, Word operand, Rank target, std::size_t offset) {
-  const Layout one = Layout::contiguous(1);
   Word old = 0;
-  window.accumulate_now({element_type<Word>(), OpCode::sum, &operand, one, &old, one, one},
+  window.accumulate_now(element_type<Word>(), OpCode::sum, &operand, &old, 1,
                         {"fetch_add", target, offset});
   return old;
 }

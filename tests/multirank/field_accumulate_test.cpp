@@ -174,10 +174,8 @@ TEST(AtomicReads, NeedNoOrigin) {
   fill(window.local(), static_cast<std::uint64_t>(me()));
   window.fence();
   std::array<std::byte, 16> seen{};
-  const auto two = Layout::contiguous(2);
-  window.accumulate_now(
-      {element_type<std::int64_t>(), OpCode::no_op, nullptr, two, seen.data(), two, two},
-      {"get_accumulate", right(), 0});
+  window.accumulate_now(element_type<std::int64_t>(), OpCode::no_op, nullptr, seen.data(), 2,
+                        {"get_accumulate", right(), 0});
   EXPECT_EQ(mismatch(seen, static_cast<std::uint64_t>(int{right()})), 16U);
   window.fence();
 }

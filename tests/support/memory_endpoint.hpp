@@ -8,7 +8,8 @@
 #include <limits>
 #include <optional>
 
-#include "base/shared_bytes.hpp"
+#include <oriel/shared_bytes.hpp>
+
 #include "transport/endpoint.hpp"
 
 namespace oriel::test {
@@ -23,15 +24,15 @@ class MemoryEndpoint : public transport::Endpoint {
                                 Completion&) override {
     bytes = std::min(bytes, largest_put);
     each_word(bytes, [&](std::size_t at, std::size_t length) {
-      base::store_bytes(reinterpret_cast<std::byte*>(target.address) + at, source + at, length);
+      detail::store_bytes(reinterpret_cast<std::byte*>(target.address) + at, source + at, length);
     });
     return bytes;
   }
   [[nodiscard]] std::size_t get(std::byte* destination, std::size_t bytes, RemoteAddress target,
                                 Completion&) override {
     each_word(bytes, [&](std::size_t at, std::size_t length) {
-      base::load_bytes(destination + at, reinterpret_cast<const std::byte*>(target.address) + at,
-                       length);
+      detail::load_bytes(destination + at, reinterpret_cast<const std::byte*>(target.address) + at,
+                         length);
     });
     return bytes;
   }

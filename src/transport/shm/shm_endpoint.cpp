@@ -8,8 +8,9 @@
 
 #include <fmt/format.h>
 
+#include <oriel/shared_bytes.hpp>
+
 #include "base/reduction.hpp"
-#include "base/shared_bytes.hpp"
 #include "base/throw_error.hpp"
 #include "transport/shm/shm_transport.hpp"
 
@@ -33,7 +34,7 @@ std::atomic_ref<std::uint64_t> word_at(RemoteAddress mapped) noexcept {
 std::size_t ShmEndpoint::put(const std::byte* source, std::size_t bytes, RemoteAddress target,
                              Completion& done) {
   if (target.key == kMapped) {
-    base::store_bytes(reinterpret_cast<std::byte*>(target.address), source, bytes);
+    detail::store_bytes(reinterpret_cast<std::byte*>(target.address), source, bytes);
     return bytes;
   }
   return copy(Direction::write, const_cast<std::byte*>(source), bytes, target,
@@ -43,7 +44,7 @@ std::size_t ShmEndpoint::put(const std::byte* source, std::size_t bytes, RemoteA
 std::size_t ShmEndpoint::get(std::byte* destination, std::size_t bytes, RemoteAddress target,
                              Completion& done) {
   if (target.key == kMapped) {
-    base::load_bytes(destination, reinterpret_cast<const std::byte*>(target.address), bytes);
+    detail::load_bytes(destination, reinterpret_cast<const std::byte*>(target.address), bytes);
     return bytes;
   }
   return copy(Direction::read, destination, bytes, target, done);

@@ -6,7 +6,8 @@
 #include <array>
 #include <cerrno>
 
-#include "base/shared_bytes.hpp"
+#include <oriel/shared_bytes.hpp>
+
 #include "transport/shm/shm_endpoint.hpp"
 #include "transport/shm/shm_transport.hpp"
 
@@ -98,7 +99,7 @@ std::size_t ShmEndpoint::put_runs(std::span<const Run> runs, RemoteAddress targe
   if (target.key != kMapped) return copy_runs(Direction::write, runs, target, done);
   for (const Run& run : runs) {
     const std::uint64_t address = target.plus(run.offset).address;
-    base::store_bytes(reinterpret_cast<std::byte*>(address), run.origin, run.bytes);
+    detail::store_bytes(reinterpret_cast<std::byte*>(address), run.origin, run.bytes);
   }
   return runs.size();
 }
@@ -108,7 +109,7 @@ std::size_t ShmEndpoint::get_runs(std::span<const Run> runs, RemoteAddress targe
   if (target.key != kMapped) return copy_runs(Direction::read, runs, target, done);
   for (const Run& run : runs) {
     const std::uint64_t address = target.plus(run.offset).address;
-    base::load_bytes(run.origin, reinterpret_cast<const std::byte*>(address), run.bytes);
+    detail::load_bytes(run.origin, reinterpret_cast<const std::byte*>(address), run.bytes);
   }
   return runs.size();
 }

@@ -1,4 +1,4 @@
-#include "base/shared_bytes.hpp"
+#include <oriel/shared_bytes.hpp>
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <thread>
 
-namespace oriel::base {
+namespace oriel::detail {
 namespace {
 
 TEST(SharedBytes, CopiesAnyLengthAtAnyAlignment) {
@@ -55,4 +55,4 @@ TEST(SharedBytes, AWordAnnouncesWhatWasWrittenBefore) {
 }
 
 }  // namespace
-}  // namespace oriel::base
+}  // namespace oriel::detail

@@ -27,6 +27,7 @@ namespace oriel::window {
 enum class Leg {
   mapped,        ///< plain loads and stores, CPU atomics
   agent,         ///< process_vm_readv/writev, and the owner's agent
+  in_place,      ///< plain loads and stores, as all origins do
   agent_alone,   ///< the owner's agent for copies too
   device,        ///< a device whose atomics are the CPU's [IBV_ATOMIC_GLOB]
   verbs,         ///< a device whose atomics are its own
@@ -43,7 +44,8 @@ struct Way {
 
 inline std::vector<Way> all_ways() {
   using enum CoherenceDomain;
-  return {{"mapped", cpu, {Leg::mapped}},
+  return {{"in_place", cpu, {Leg::in_place}},
+          {"mapped", cpu, {Leg::mapped}},
           {"agent", cpu, {Leg::agent}},
           {"agent_alone", cpu, {Leg::agent_alone}},
           {"mapped_and_agent", cpu, {Leg::mapped, Leg::agent}},
@@ -188,24 +190,30 @@ class Scene {
       target.data = &origin.memory;
       target.data_base = {here, 0};
     }
-    if (leg(index) == Leg::mapped || leg(index) == Leg::beside_verbs) {
+    if (leg(index) == Leg::mapped || leg(index) == Leg::in_place ||
+        leg(index) == Leg::beside_verbs) {
       target.mapped = memory().data();
     }
     base::Doorbell* const doorbell = shm_[index] != nullptr ? &shm_[index]->doorbell() : nullptr;
     origin.progress = std::make_unique<transport::Progress>(transports, doorbell, true);
-    origin.accumulator =
-        std::make_unique<Accumulator>(*origin.progress, locks,
-                                      AccumulateFacts{.domain = way_.domain,
-                                                      .promises = way_.promises,
-                                                      .members = kMembers,
-                                                      .world_rank = static_cast<int>(index),
-                                                      .window = 17});
+    origin.accumulator = std::make_unique<Accumulator>(
+        *origin.progress, locks,
+        AccumulateFacts{.domain = way_.domain,
+                        .promises = way_.promises,
+                        .members = kMembers,
+                        .world_rank = static_cast<int>(index),
+                        .window = 17,
+                        .stripes = leg(index) == Leg::in_place ? &stripes_ : nullptr});
   }
 
   static constexpr std::array<int, 1> kMembers = {kWorldRank};
 
   Way way_;
   transport::PeerHealth health_;
+  sync::ControlWords words_{};
+  sync::Vigil vigil_{kMembers, 0, words_, health_};
+  std::array<sync::ControlWords*, 1> all_words_ = {&words_};
+  Stripes stripes_{all_words_, vigil_};
   base::SharedSegment segment_{kBytes};
   std::vector<std::unique_ptr<shm::ShmTransport>> shm_;  // by rank; the target's last
   std::vector<std::unique_ptr<verbs::VerbsTransport>> verbs_;

@@ -208,7 +208,7 @@ TEST_P(AccumulateTogetherBy, SwapsAndSumsOnOneElementLoseNothing) {
         apply<T>(origin, OpCode::sum, 1, 1, 1);
         for (T expected = seen;; expected = seen) {
           const T more = static_cast<T>(expected + 100);
-          scene_.compare_and_swap(origin, {.bytes = sizeof(T),
+          scene_.compare_and_swap(origin, {.type = element_type<T>(),
                                            .compare = reinterpret_cast<const std::byte*>(&expected),
                                            .swap = reinterpret_cast<const std::byte*>(&more),
                                            .result = reinterpret_cast<std::byte*>(&seen),

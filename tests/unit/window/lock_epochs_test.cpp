@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <atomic>
 #include <deque>
 #include <optional>
 #include <thread>
@@ -12,6 +13,8 @@
 
 namespace oriel::window {
 namespace {
+
+constexpr std::uint64_t kFirst = QuickLocks::kEpochs + 1;
 
 class LockEpochsOf : public testing::Test {
  protected:
@@ -42,17 +45,17 @@ TEST_F(LockEpochsOf, CostOneOrTwoAtomics) {
   of(1).lock(2, LockMode::exclusive, false);
   EXPECT_EQ(of(1).atomics(), 4U);
   of(1).lock(0, LockMode::exclusive, false);
-  EXPECT_EQ(of(1).atomics(), 5U) << "is in the crowd already";
-  of(1).unlock(2);
   EXPECT_EQ(of(1).atomics(), 6U);
-  of(1).unlock(0);
+  of(1).unlock(2);
   EXPECT_EQ(of(1).atomics(), 8U);
+  of(1).unlock(0);
+  EXPECT_EQ(of(1).atomics(), 10U);
   of(1).lock_all(false);
   of(1).unlock_all();
-  EXPECT_EQ(of(1).atomics(), 10U);
+  EXPECT_EQ(of(1).atomics(), 12U);
   of(1).lock_all(true);
   of(1).unlock_all();
-  EXPECT_EQ(of(1).atomics(), 10U);
+  EXPECT_EQ(of(1).atomics(), 12U);
   EXPECT_EQ(window_lock().word, 0U);
   EXPECT_EQ(part_lock(2).word, 0U);
 }
@@ -65,25 +68,75 @@ TEST_F(LockEpochsOf, AFurtherPartIsNotKeptBehindWhoWaitsForAll) {
   while (window_lock().head() == 0) ::sched_yield();
   of(1).lock(1, LockMode::exclusive, false);
   of(1).unlock(0);
-  EXPECT_FALSE(of(2).all_held() && of(2).holds(std::nullopt, 1)) << "part 1 is still locked";
+  EXPECT_FALSE(of(2).all_held() && of(2).holds(std::nullopt, kFirst)) << "part 1 is still locked";
   of(1).unlock(1);
   waiter.join();
-  EXPECT_TRUE(of(2).holds(std::nullopt, 1));
+  EXPECT_TRUE(of(2).holds(std::nullopt, kFirst));
   of(2).unlock_all();
   EXPECT_EQ(window_lock().word, 0U);
 }
 
-// Who waits for an exclusive part has nothing yet, and keeps nobody from all parts.
-TEST_F(LockEpochsOf, WhoWaitsForAPartDoesNotKeepOutWhoWantsAll) {
-  of(0).lock(1, LockMode::shared, false);
-  std::thread waiter([&] { of(2).lock(1, LockMode::exclusive, false); });
-  while (part_lock(1).head() == 0) ::sched_yield();
-  of(1).lock_all(false);  // beside a shared holder
-  of(1).unlock_all();
+// Who waits behind a lock of all parts has no part yet: nobody waits for it meanwhile.
+TEST_F(LockEpochsOf, WhoQueuesBehindAllKeepsNobodyFromItsPart) {
+  of(0).lock(1, LockMode::exclusive, false);
+  std::thread all([&] {
+    of(2).lock_all(false);
+    of(2).unlock_all();
+  });
+  while (window_lock().head() == 0) ::sched_yield();
+  std::thread one([&] {
+    of(1).lock(2, LockMode::exclusive, false);
+    of(1).unlock(2);
+  });
+  while (sync::load(ranks_.words[2].lock_node.next) == 0)
+    ::sched_yield();  // it is behind the other
+  of(0).lock(2, LockMode::shared, false);
+  of(0).unlock(2);
   of(0).unlock(1);
-  waiter.join();
-  of(2).unlock(1);
-  EXPECT_EQ(part_lock(1).word, 0U);
+  all.join();
+  one.join();
+  EXPECT_EQ(window_lock().word, 0U);
+  EXPECT_EQ(part_lock(2).word, 0U);
+}
+
+// A shared holder that asks for an exclusive part passes who waits for all, as that one may be
+// waiting for it.
+TEST_F(LockEpochsOf, AHolderPassesWhoWaitsForAll) {
+  of(0).lock(0, LockMode::shared, false);
+  std::thread holder([&] {  // in the crowd, and waits for what is held
+    of(1).lock(0, LockMode::exclusive, false);
+    of(1).unlock(0);
+  });
+  while (part_lock(0).head() == 0) ::sched_yield();
+  std::thread all([&] {
+    of(2).lock_all(false);
+    of(2).unlock_all();
+  });
+  while (window_lock().head() == 0) ::sched_yield();
+  of(0).lock(1, LockMode::exclusive, false);
+  of(0).unlock(1);
+  of(0).unlock(0);
+  holder.join();
+  all.join();
+  EXPECT_EQ(window_lock().word, 0U);
+}
+
+// But not who holds all of them.
+TEST_F(LockEpochsOf, AHolderWaitsForWhoHoldsAll) {
+  of(0).lock(0, LockMode::shared, false);
+  of(2).lock_all(false);
+  std::atomic<bool> got{false};
+  std::thread holder([&] {
+    of(0).lock(1, LockMode::exclusive, false);
+    got = true;
+  });
+  for (int i = 0; i < 200; ++i) ::sched_yield();
+  EXPECT_FALSE(got);
+  of(2).unlock_all();
+  holder.join();
+  of(0).unlock(1);
+  of(0).unlock(0);
+  EXPECT_EQ(window_lock().word, 0U);
 }
 
 TEST_F(LockEpochsOf, WhatIsBeingTakenCountsAsHeldButCannotBeGivenBack) {
@@ -94,10 +147,10 @@ TEST_F(LockEpochsOf, WhatIsBeingTakenCountsAsHeldButCannotBeGivenBack) {
   EXPECT_THROW(of(0).lock(2, LockMode::shared, false), Error);
   EXPECT_THROW(of(0).lock_all(false), Error);
   EXPECT_THROW(of(0).unlock(2), Error);
-  EXPECT_FALSE(of(0).holds(2, 1));
+  EXPECT_FALSE(of(0).holds(2, kFirst));
   of(1).unlock(2);
   waiter.join();
-  EXPECT_TRUE(of(0).holds(2, 1));
+  EXPECT_TRUE(of(0).holds(2, kFirst));
   of(0).unlock(2);
   EXPECT_EQ(part_lock(2).word, 0U);
 }

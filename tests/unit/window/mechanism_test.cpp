@@ -10,7 +10,7 @@
 namespace oriel::window {
 
 inline void PrintTo(Mechanism mechanism, std::ostream* out) {  // NOLINT: GoogleTest's name
-  constexpr const char* kNames[] = {"cpu", "agent", "words", "locked", "unguarded"};
+  constexpr const char* kNames[] = {"in_place", "cpu", "agent", "words", "locked", "unguarded"};
   *out << kNames[static_cast<int>(mechanism)];
 }
 
@@ -41,6 +41,7 @@ TEST(ChooseMechanism, IsThisTable) {
     Mechanism of_1, of_2, of_4, of_8, of_others;
   };
   constexpr Row kTable[] = {
+      {kCpu, Reach::all_mapped, in_place, in_place, in_place, in_place, in_place},
       {kCpu, Reach::mapped, cpu, cpu, cpu, cpu, locked},
       {kCpu, Reach::agent, agent, agent, agent, agent, locked},
       {kBoth, Reach::mapped, locked, locked, locked, cpu, locked},
@@ -91,6 +92,9 @@ TEST(ChooseMechanism, PromisesSpareTheLockOrChangeNothing) {
                   choose_mechanism(domain, reach, bytes, {}));
       }
     }
+  }
+  for (const std::size_t bytes : kSizes) {  // where each accumulate looks at the promises itself
+    EXPECT_EQ(choose_mechanism(kCpu, Reach::all_mapped, bytes, {.no_concurrent = true}), in_place);
   }
 }
 

@@ -1,4 +1,5 @@
 #pragma once
+/// [implementation] Copies into and out of memory that others look at meanwhile.
 
 #include <atomic>
 #include <bit>
@@ -6,9 +7,7 @@
 #include <cstdint>
 #include <cstring>
 
-namespace oriel::base {
-
-namespace detail {
+namespace oriel::detail {
 
 template <class Word>
 void store_word(std::byte* shared, const std::byte* from) noexcept {
@@ -47,23 +46,21 @@ bool copy_as_word(const std::byte* shared, std::size_t bytes, Copy copy) noexcep
   }
 }
 
-}  // namespace detail
-
 /// Copies into memory that others look at meanwhile. A naturally aligned word of 1, 2, 4 or 8 bytes
 /// is written whole, and after everything that this thread wrote before: whoever polls it never
 /// sees half of it, nor sees it before what it announces. More bytes are a plain copy; the ranges
 /// may overlap.
 inline void store_bytes(std::byte* shared, const std::byte* from, std::size_t bytes) noexcept {
-  const auto store = [&](auto word) { detail::store_word<decltype(word)>(shared, from); };
-  if (detail::copy_as_word(shared, bytes, store) || bytes == 0) return;
+  const auto store = [&](auto word) { store_word<decltype(word)>(shared, from); };
+  if (copy_as_word(shared, bytes, store) || bytes == 0) return;
   std::memmove(shared, from, bytes);
 }
 
 /// The counterpart: copies out of memory that others write to meanwhile.
 inline void load_bytes(std::byte* to, const std::byte* shared, std::size_t bytes) noexcept {
-  const auto load = [&](auto word) { detail::load_word<decltype(word)>(to, shared); };
-  if (detail::copy_as_word(shared, bytes, load) || bytes == 0) return;
+  const auto load = [&](auto word) { load_word<decltype(word)>(to, shared); };
+  if (copy_as_word(shared, bytes, load) || bytes == 0) return;
   std::memmove(to, shared, bytes);
 }
 
-}  // namespace oriel::base
+}  // namespace oriel::detail

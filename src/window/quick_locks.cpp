@@ -1,0 +1,31 @@
+#include "window/quick_locks.hpp"
+
+namespace oriel::window {
+
+void QuickLocks::hint(std::uint64_t head) {
+  const transport::Progress::Turn turn(progress_);
+  locks_.hint(head);
+}
+
+std::optional<QuickLocks::Held> QuickLocks::take_over() noexcept {
+  std::uint64_t found = word_.load(std::memory_order_relaxed);
+  Word word;
+  Word mine;
+  do {
+    word = Word::unpack(found);
+    if (word.state == State::turn) return {};
+    mine = free_after(word);
+    mine.state = State::turn;
+  } while (!word_.compare_exchange_weak(found, mine.packed()));
+  if (word.state == State::free) return {};
+  return Held{static_cast<int>(word.part) - 1, word.state == State::exclusive, word.epoch};
+}
+
+void QuickLocks::leave() noexcept {
+  Word word = Word::unpack(word_.load(std::memory_order_relaxed));
+  if (word.state != State::turn) return;
+  word.state = State::free;
+  word_.store(word.packed(), std::memory_order_release);
+}
+
+}  // namespace oriel::window

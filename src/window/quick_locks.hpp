@@ -1,0 +1,147 @@
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "sync/control_words.hpp"
+#include "sync/queued_lock.hpp"
+#include "transport/progress.hpp"
+
+namespace oriel::window {
+
+/// The short way to take and give back a lock where all ranks have the lock words mapped: for a
+/// rank that holds nothing else, while nobody is in the way. It needs no turn, but to tell others
+/// that wait. All other cases are those of LockEpochs, which works on the same lock words, in its
+/// turn.
+///
+/// One word of this rank says who is responsible: nobody, as nothing is held; the short way, and
+/// for what; or LockEpochs. It changes by compare-and-swaps, so that of two threads one gets its
+/// way:
+///   free → held        by who has taken the lock; who has, but finds the word changed, gives it
+///                      back, and has not had it
+///   held → free        by who then gives the lock back
+///   free, held → turn  by LockEpochs, in its turn, which takes over what is held
+///   turn → free        by LockEpochs, in its turn, when it holds nothing and waits for nothing
+/// The number of the epoch stays in the word, and grows with each held → free, so that a guard that
+/// comes too late finds another.
+///
+/// Threads: any. Cost: 2 CPU atomics to take a shared lock or that of all, 3 for an exclusive one;
+/// as many to give it back.
+class QuickLocks {
+ public:
+  static constexpr int kAllParts = -1;  ///< as a target
+  struct Held {
+    int target = kAllParts;
+    bool exclusive = false;
+    std::uint64_t epoch = 0;
+  };
+  /// Epochs of the short way are below, and above 0.
+  static constexpr std::uint64_t kEpochs = std::uint64_t{1} << 40;
+
+  /// @param words  of all ranks, by team rank, mapped; empty: there is no short way
+  QuickLocks(std::span<sync::ControlWords* const> words, sync::QueuedLock& locks,
+             transport::Progress& progress) noexcept
+      : words_(words), locks_(locks), progress_(progress) {}
+
+  /// The epoch, or 0: it is not to be had this way.
+  [[nodiscard]] std::uint64_t lock(int target, bool exclusive);
+  /// Whether it was held this way, and is given back. What was done under it is complete.
+  /// @param epoch  0: whichever it is
+  [[nodiscard]] bool unlock(int target, std::uint64_t epoch);
+
+  /// LockEpochs is responsible from here on; what it takes over, if anything. In its turn, as the
+  /// rest.
+  [[nodiscard]] std::optional<Held> take_over() noexcept;
+  /// No more, if it was.
+  void leave() noexcept;
+
+ private:
+  enum class State : std::uint64_t { free, shared, exclusive, turn };
+  /// What the word says.
+  struct Word {
+    State state = State::free;
+    std::uint64_t part = 0;  ///< target + 1; 0: all
+    std::uint64_t epoch = 0;
+
+    [[nodiscard]] static Word unpack(std::uint64_t word) noexcept {
+      return {static_cast<State>(word & 3U), word >> 2U & kPartMask, word >> (2 + kPartBits)};
+    }
+    [[nodiscard]] constexpr std::uint64_t packed() const noexcept {
+      return static_cast<std::uint64_t>(state) | part << 2U | epoch << (2 + kPartBits);
+    }
+  };
+  static constexpr unsigned kPartBits = 22;
+  static constexpr std::uint64_t kPartMask = (std::uint64_t{1} << kPartBits) - 1;
+  static_assert(sync::LockState::kMaxHolders < kPartMask);
+
+  [[nodiscard]] bool take(std::uint64_t part, bool exclusive);
+  void give_back(std::uint64_t part, bool exclusive);
+  void release(std::uint64_t& state, sync::LockMode mode);
+  void hint(std::uint64_t head);
+  [[nodiscard]] std::uint64_t& part_lock(std::uint64_t part) const noexcept {
+    return words_[part - 1]->part_lock.state;
+  }
+  [[nodiscard]] std::uint64_t& window_lock() const noexcept {
+    return words_.front()->window_lock.state;
+  }
+  [[nodiscard]] static std::uint64_t part_of(int target) noexcept {
+    return static_cast<std::uint64_t>(target + 1);
+  }
+  [[nodiscard]] static Word free_after(const Word& word) noexcept {
+    return {State::free, 0, word.epoch + 1 < kEpochs ? word.epoch + 1 : 1};
+  }
+
+  std::span<sync::ControlWords* const> words_;
+  sync::QueuedLock& locks_;
+  transport::Progress& progress_;
+  std::atomic<std::uint64_t> word_{Word{State::free, 0, 1}.packed()};
+};
+
+inline std::uint64_t QuickLocks::lock(int target, bool exclusive) {
+  if (words_.empty()) return 0;
+  std::uint64_t found = word_.load(std::memory_order_relaxed);
+  Word word = Word::unpack(found);
+  if (word.state != State::free) return 0;
+  word.part = part_of(target);
+  if (!take(word.part, exclusive)) return 0;
+  word.state = exclusive ? State::exclusive : State::shared;
+  if (word_.compare_exchange_strong(found, word.packed())) return word.epoch;
+  give_back(word.part, exclusive);
+  return 0;
+}
+
+inline bool QuickLocks::unlock(int target, std::uint64_t epoch) {
+  std::uint64_t found = word_.load(std::memory_order_relaxed);
+  const Word word = Word::unpack(found);
+  if (word.state != State::shared && word.state != State::exclusive) return false;
+  if (word.part != part_of(target) || (epoch != 0 && word.epoch != epoch)) return false;
+  if (!word_.compare_exchange_strong(found, free_after(word).packed())) return false;
+  give_back(word.part, word.state == State::exclusive);
+  return true;
+}
+
+/// See LockEpochs: before an exclusive part a place in the crowd.
+inline bool QuickLocks::take(std::uint64_t part, bool exclusive) {
+  if (part == 0) return sync::QueuedLock::try_lock(window_lock(), sync::LockMode::shared);
+  if (!exclusive) return sync::QueuedLock::try_lock(part_lock(part), sync::LockMode::shared);
+  if (!sync::QueuedLock::try_lock(window_lock(), sync::LockMode::crowd)) return false;
+  if (sync::QueuedLock::try_lock(part_lock(part), sync::LockMode::exclusive)) return true;
+  release(window_lock(), sync::LockMode::crowd);
+  return false;
+}
+
+inline void QuickLocks::give_back(std::uint64_t part, bool exclusive) {
+  if (part == 0) return release(window_lock(), sync::LockMode::shared);
+  release(part_lock(part), exclusive ? sync::LockMode::exclusive : sync::LockMode::shared);
+  if (exclusive) release(window_lock(), sync::LockMode::crowd);
+}
+
+inline void QuickLocks::release(std::uint64_t& state, sync::LockMode mode) {
+  const std::uint64_t head = sync::QueuedLock::release(state, mode);
+  if (head != 0) [[unlikely]]
+    hint(head);
+}
+
+}  // namespace oriel::window

@@ -11,7 +11,12 @@ std::size_t start_of(std::size_t step, std::size_t block_cells) {
   return step % 2 * block_cells;
 }
 
-/// The line of cells along a side of a block: its ghost cells at depth 0, its edge at depth 1.
+}  // namespace
+
+Area area(std::size_t stride, const Range& x, const Range& y) {
+  return {y.begin * stride + x.begin, oriel::Layout::strided(x.size, {{y.size, stride}})};
+}
+
 Area line(const Block& block, Side side, std::size_t depth) {
   const std::size_t width = block.x.size;
   const std::size_t height = block.y.size;
@@ -28,12 +33,6 @@ Area line(const Block& block, Side side, std::size_t depth) {
       break;
   }
   return area(width + 2, columns, {height + 1 - depth, 1});
-}
-
-}  // namespace
-
-Area area(std::size_t stride, const Range& x, const Range& y) {
-  return {y.begin * stride + x.begin, oriel::Layout::strided(x.size, {{y.size, stride}})};
 }
 
 Blocks::Blocks(const oriel::Team& team, const RankGrid& grid, const Extent& extent)

@@ -21,6 +21,9 @@ struct Area {
 /// @param stride  cells from one row to the next
 [[nodiscard]] Area area(std::size_t stride, const Range& x, const Range& y);
 
+/// The line of cells along a side of a block: its ghost cells at depth 0, its edge at depth 1.
+[[nodiscard]] Area line(const Block& block, Side side, std::size_t depth);
+
 /// Each rank's part of the window is its block of cells twice, ghost cells included. Step s reads
 /// block s % 2 and writes the inner cells of the other one, so s+1 reads what s wrote. Edges of
 /// step s go straight from block s % 2 into the ghost cells of the neighbour's block s % 2: nothing

@@ -11,6 +11,7 @@
 #include "stencil/agreement.hpp"
 #include "stencil/check.hpp"
 #include "stencil/colour_map.hpp"
+#include "stencil/compare.hpp"
 #include "stencil/options.hpp"
 #include "stencil/report.hpp"
 #include "stencil/simulation.hpp"
@@ -86,6 +87,16 @@ int simulate(const oriel::Team& world, const Options& options, const Problem& pr
   return all_well(world, trouble) ? kStatusDone : kStatusFailed;
 }
 
+int compare(const oriel::Team& world, const Problem& problem) {
+  const auto contests = compare_exchanges(world, problem.grid, problem.extent);
+  std::string trouble;
+  for (const Contest& one : contests) {
+    if (!one.trouble.empty()) trouble = fmt::format("{}: {}", one.name, one.trouble);
+  }
+  if (world.rank() == 0) fmt::print("{}", format_contests(contests));
+  return all_well(world, trouble) ? kStatusDone : kStatusFailed;
+}
+
 int run(const oriel::Team& world, int argc, char** argv) {
   Options options;
   Problem problem;
@@ -104,7 +115,7 @@ int run(const oriel::Team& world, int argc, char** argv) {
   }
   // A file may be missing on one machine only: all ranks learn of it here, and end together.
   if (!all_well(world, trouble)) return kStatusBadInput;
-  return simulate(world, options, problem);
+  return options.compare ? compare(world, problem) : simulate(world, options, problem);
 }
 
 }  // namespace

@@ -57,6 +57,8 @@ std::variant<Options, Help> parse_options(int argc, const char* const* argv) {
       ->type_name("FILE");
   app.add_flag("--check", options.check,
                "compare bit by bit with a serial run, and with theory for the sine hill");
+  app.add_flag("--compare", options.compare,
+               "no steps: what the exchange of edges costs by each --sync, and by MPI itself");
   app.add_flag("--quiet", options.quiet, "no progress bar and no table");
   try {
     app.parse(argc, argv);

@@ -20,6 +20,7 @@ struct Options {
   std::optional<std::string> image;  ///< empty: none
   Sync sync = Sync::fence;
   bool check = false;
+  bool compare = false;
   bool quiet = false;
 };
 

@@ -52,7 +52,7 @@ Parsed parse_options(int argc, char** argv, bool speaks) {
   bool quick = false;
   app.footer(kManual);
   app.set_version_flag("--version", "oriel-conformance " ORIEL_VERSION_STRING);
-  app.add_option("--fabric", options.fabric, "path to the peers; sets ORIEL_FABRIC if it is unset")
+  app.add_option("--fabric", options.fabric, "path to the peers, as ORIEL_FABRIC")
       ->check(CLI::IsMember({"auto", "shm", "verbs"}));
   CLI::Option* const seed = app.add_option("--seed", options.seed, "first seed; default 1");
   CLI::Option* const seeds = app.add_option(

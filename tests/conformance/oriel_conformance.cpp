@@ -61,7 +61,7 @@ int start(int argc, char** argv) {
   int status = parsed.status.value_or(1);
   if (!parsed.status) {
     if (!parsed.options.fabric.empty()) {
-      ::setenv("ORIEL_FABRIC", parsed.options.fabric.c_str(), 0);
+      ::setenv("ORIEL_FABRIC", parsed.options.fabric.c_str(), 1);
     }
     try {
       status = run(parsed.options);

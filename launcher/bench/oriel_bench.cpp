@@ -68,8 +68,9 @@ class JsonFile {
 int run(const BenchOptions& options) {
   Runtime job(MPI_COMM_WORLD);
   const int target = job.world().size() - 1;
-  const bool is_verbs = job.world().fabric(Rank(target)) == "verbs";
-  const Stand stand{job, is_verbs ? Path::verbs : Path::memory};
+  Path path = job.world().fabric(Rank(target)) == "verbs" ? Path::verbs : Path::memory;
+  job.world().broadcast(path, Rank(0));  // rank 0's way, which others need not have
+  const Stand stand{job, path};
   const bool prints = stand.rank() == 0;
   const Setting setting{stand.ranks(), std::string(to_string(stand.path)),
                         std::string(to_string(options.window))};

@@ -3,10 +3,8 @@
 /// which are inline.
 
 #include <atomic>
-#include <bit>
 #include <concepts>
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 #include <oriel/export.hpp>
@@ -31,16 +29,11 @@ class ORIEL_API MappedParts {
     if (offset > part.bytes || bytes > part.bytes - offset) return nullptr;
     return part.address + offset;
   }
-  /// An element that is accumulated in place, or null: also where it is not at a multiple of its
-  /// size.
-  template <class T>
-  [[nodiscard]] std::byte* find_word(Rank target, std::size_t offset) const noexcept {
-    std::byte* const found = in_place_ ? find(target, offset, sizeof(T)) : nullptr;
-    return std::bit_cast<std::uintptr_t>(found) % sizeof(T) == 0 ? found : nullptr;
-  }
-  /// Whether all that is done to the target is done when the call returns, by this thread itself:
-  /// what flush waits for is its store buffer.
-  [[nodiscard]] bool is_done_in_place(Rank target) const noexcept {
+  /// Whether all that is done to the parts is done when the call returns, accumulates included, by
+  /// this thread itself: what flush waits for is its store buffer.
+  [[nodiscard]] bool is_in_place() const noexcept { return in_place_; }
+  /// The same, of a rank that there is.
+  [[nodiscard]] bool is_in_place(Rank target) const noexcept {
     return in_place_ && static_cast<std::size_t>(static_cast<int>(target)) < parts_.size();
   }
 

@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -191,11 +192,11 @@ class WindowAtomics : protected WindowBytes {
     if (parts == nullptr || offset > ~std::size_t{0} / sizeof(T)) return nullptr;
     return parts->find(target, offset * sizeof(T), bytes);
   }
-  /// An element that CPUs combine in place.
+  /// An element that CPUs combine in place, at a multiple of its size.
   [[nodiscard]] std::byte* find_word(Rank target, std::size_t offset) const noexcept {
-    const window::MappedParts* const parts = mapped();
-    if (parts == nullptr || offset > ~std::size_t{0} / sizeof(T)) return nullptr;
-    return parts->find_word<T>(target, offset * sizeof(T));
+    std::byte* const found = find(target, offset, sizeof(T));
+    const bool aligned = std::bit_cast<std::uintptr_t>(found) % sizeof(T) == 0;
+    return found != nullptr && aligned && mapped()->is_in_place() ? found : nullptr;
   }
   [[nodiscard]] static const Layout& one() {
     static const Layout layout = Layout::contiguous(1);

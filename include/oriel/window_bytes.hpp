@@ -141,18 +141,18 @@ class ORIEL_API WindowBytes {
   /// Waits until this rank's operations on `target` are remotely complete [MPI_Win_flush].
   /// Errors: peer_lost, transport_failed. Threads: any. Cost: nothing outstanding: none.
   void flush(Rank target) {
-    if (!state_ || !state_->is_done_in_place(target)) return wait_for(target);
+    if (!state_ || !state_->is_in_place(target)) return wait_for(target);
     std::atomic_thread_fence(std::memory_order_seq_cst);
   }
   /// The same for all targets [MPI_Win_flush_all].
   void flush_all() {
-    if (!state_ || !state_->is_done_in_place(Rank(0))) return wait_for_all();
+    if (!state_ || !state_->is_in_place()) return wait_for_all();
     std::atomic_thread_fence(std::memory_order_seq_cst);
   }
   /// Waits until this rank's operations on `target` are locally complete [MPI_Win_flush_local].
   /// Cheaper than flush() where the data was copied on its way out.
   void flush_local(Rank target) {
-    if (!state_ || !state_->is_done_in_place(target)) wait_locally_for(target);
+    if (!state_ || !state_->is_in_place(target)) wait_locally_for(target);
   }
   /// The same for all targets [MPI_Win_flush_local_all].
   void flush_local_all();
@@ -176,8 +176,7 @@ class ORIEL_API WindowBytes {
   /// @param no_check  the program knows that nobody holds a conflicting lock: no message
   /// Errors: wrong_epoch (held already by this rank, or being taken by another thread of it),
   /// peer_lost, unsupported (a device without atomics). Threads: any. Cost: uncontended 1 atomic
-  /// (shared) or 2 (exclusive); else waits on this rank's own
-  /// memory, and is handed the lock.
+  /// (shared) or 2 (exclusive); else waits on this rank's own memory, and is handed the lock.
   [[nodiscard]] LockGuard lock(Rank target, LockMode mode, bool no_check = false);
   /// Takes a shared lock of all parts [MPI_Win_lock_all]. Cost: uncontended 1 atomic, whatever the
   /// number of ranks.

@@ -75,7 +75,7 @@ namespace {
 
 /// Those that atomic instructions combine.
 bool is_integer(ElementKind kind) noexcept {
-  return ElementKind::signed8 <= kind && kind <= ElementKind::unsigned64;
+  return detail::is_between(kind, ElementKind::signed8, ElementKind::unsigned64);
 }
 
 }  // namespace

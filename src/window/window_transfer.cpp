@@ -75,28 +75,25 @@ void WindowState::check_counts(const TargetBytes& where, std::size_t origin,
 }
 
 bool WindowState::put_by_cpu(const std::byte* source, std::size_t bytes, const TargetBytes& to) {
-  if (kind_ == WindowKind::dynamic) return false;
-  const Target& target = part_of(to, bytes);
-  if (target.mapped == nullptr) return false;
-  detail::store_bytes(target.mapped + to.offset, source, bytes);
+  std::byte* const there = find(to.rank, to.offset, bytes);
+  if (there == nullptr) return false;
+  detail::store_bytes(there, source, bytes);
   return true;
 }
 
 bool WindowState::get_by_cpu(std::byte* destination, std::size_t bytes, const TargetBytes& from) {
-  if (kind_ == WindowKind::dynamic) return false;
-  const Target& target = part_of(from, bytes);
-  if (target.mapped == nullptr) return false;
-  detail::load_bytes(destination, target.mapped + from.offset, bytes);
+  const std::byte* const there = find(from.rank, from.offset, bytes);
+  if (there == nullptr) return false;
+  detail::load_bytes(destination, there, bytes);
   return true;
 }
 
 bool WindowState::put_by_cpu(const std::byte* source, const Layout& from, const TargetBytes& where,
                              const Layout& to, std::size_t element) {
-  if (kind_ == WindowKind::dynamic) return false;
   check_counts(where, from.count(), to.count());
-  const Target& target = part_of(where, checked_bytes(where.operation, to.extent(), element));
-  if (target.mapped == nullptr) return false;
-  std::byte* const start = target.mapped + where.offset;
+  const std::size_t bytes = checked_bytes(where.operation, to.extent(), element);
+  std::byte* const start = find(where.rank, where.offset, bytes);
+  if (start == nullptr) return false;
   for_each_piece(from, to, [=](const Piece& piece) {
     detail::store_bytes(start + piece.target * element, source + piece.origin * element,
                         piece.elements * element);
@@ -106,11 +103,10 @@ bool WindowState::put_by_cpu(const std::byte* source, const Layout& from, const 
 
 bool WindowState::get_by_cpu(std::byte* destination, const Layout& to, const TargetBytes& where,
                              const Layout& from, std::size_t element) {
-  if (kind_ == WindowKind::dynamic) return false;
   check_counts(where, to.count(), from.count());
-  const Target& target = part_of(where, checked_bytes(where.operation, from.extent(), element));
-  if (target.mapped == nullptr) return false;
-  const std::byte* const start = target.mapped + where.offset;
+  const std::size_t bytes = checked_bytes(where.operation, from.extent(), element);
+  const std::byte* const start = find(where.rank, where.offset, bytes);
+  if (start == nullptr) return false;
   for_each_piece(to, from, [=](const Piece& piece) {
     detail::load_bytes(destination + piece.origin * element, start + piece.target * element,
                        piece.elements * element);

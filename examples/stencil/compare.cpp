@@ -6,12 +6,12 @@
 #include <chrono>
 #include <functional>
 #include <memory>
-#include <optional>
 
 #include "stencil/blocks.hpp"
 #include "stencil/halo.hpp"
 #include "stencil/mpi_exchange.hpp"
 #include "stencil/report.hpp"
+#include "stencil/step_times.hpp"
 
 namespace stencil {
 namespace {
@@ -24,12 +24,6 @@ constexpr std::size_t kMostExchanges = 10'000;
 
 double seconds_since(Clock::time_point start) {
   return std::chrono::duration<double>(Clock::now() - start).count();
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
 }
 
 /// A way of exchanging, its blocks, and the step it has come to.
@@ -125,7 +119,7 @@ Contest conclude(const Contender& one, const Contender& first, std::string troub
   for (std::size_t i = 0; i < one.seconds.size(); ++i) {
     ratios.push_back(one.seconds[i] / first.seconds[i]);
   }
-  return {one.name, median(one.seconds), median(ratios), one.step, std::move(trouble)};
+  return {one.name, median(one.seconds), median(ratios), std::move(trouble)};
 }
 
 }  // namespace

@@ -13,10 +13,9 @@ namespace stencil {
 /// One way of exchanging edges, over all rounds.
 struct Contest {
   std::string name;
-  double median = 0;          ///< seconds for one exchange, as rank 0 saw them
-  double ratio = 0;           ///< to the first one, median over the rounds
-  std::size_t exchanges = 0;  ///< in all
-  std::string trouble{};      ///< edges that this rank did not get, or got wrong
+  double median = 0;      ///< seconds for one exchange, as rank 0 saw them
+  double ratio = 0;       ///< to the first one, median over the rounds
+  std::string trouble{};  ///< edges that this rank did not get, or got wrong
 };
 
 /// Collective: exchanges edges again and again, in turn by every way of synchronising that Oriel

@@ -30,11 +30,7 @@ std::string with_unit(double value, double factor, const std::array<const char*,
 }  // namespace
 
 double StepTimes::median() const {
-  if (steps_.empty()) return 0;
-  auto sorted = steps_;
-  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-  std::ranges::nth_element(sorted, middle);
-  return static_cast<double>(*middle);
+  return steps_.empty() ? 0 : static_cast<double>(stencil::median(steps_));
 }
 
 bool output_is_terminal() {

@@ -1,11 +1,20 @@
 #pragma once
 /// Stop watch of a run.
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <vector>
 
 namespace stencil {
+
+/// Of at least one value.
+template <class T>
+[[nodiscard]] T median(std::vector<T> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::ranges::nth_element(values, middle);
+  return *middle;
+}
 
 class StepTimes {
  public:

@@ -147,7 +147,7 @@ FullCases::FullCases(const Setting& setting, std::uint64_t seed) : seed_(seed) {
       if (is_possible(one, setting)) scenes_.push_back({one.window(), one.placement()});
     }
   }
-  if (setting.has(Placement::other_node)) {
+  if (setting.by_device) {
     counts_ = counts_by_threshold();
   } else {
     for (std::size_t level = 0; level < size_of(Axis::count); ++level) counts_.push_back({level});

@@ -31,6 +31,7 @@ inline constexpr std::size_t kCrowds = 3;
 /// What is possible in this job.
 struct Setting {
   std::vector<int> nodes{};  ///< every rank's machine
+  bool by_device = false;    ///< messages go by a device, which takes a hundred times as long
   [[nodiscard]] int ranks() const noexcept { return static_cast<int>(nodes.size()); }
   [[nodiscard]] bool has(Placement placement) const;
   [[nodiscard]] bool has_shared_windows() const;
@@ -87,8 +88,8 @@ struct Case {
 
 /// Every form (call, element, operation) with every count; the other dimensions take turns. So do
 /// the scenes, which are a window kind and a placement, such that seeds 1 to scenes() bring every
-/// form with every count into every scene. Where messages go between machines, which takes a
-/// hundred times as long, counts around one threshold take turns, too: each form has one of them.
+/// form with every count into every scene. Where messages go by a device counts around one
+/// threshold take turns, too: each form has one of them.
 /// Walked through, not kept.
 class FullCases {
  public:

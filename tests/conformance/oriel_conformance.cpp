@@ -16,6 +16,13 @@
 namespace oriel::conformance {
 namespace {
 
+bool goes_by_device(const Team& world) {
+  for (int rank = 0; rank < world.size(); ++rank) {
+    if (world.fabric(Rank(rank)) == "verbs") return true;
+  }
+  return false;
+}
+
 std::string fabrics(const Team& world) {
   std::set<std::string_view> found;
   for (int rank = 0; rank < world.size(); ++rank) found.insert(world.fabric(Rank(rank)));
@@ -38,7 +45,8 @@ std::string describe(Job& job) {
 int run(const Options& options) {
   Runtime runtime(MPI_COMM_WORLD);
   Job job(runtime, std::chrono::seconds(options.limit));
-  Suite suite{.job = job, .options = options, .setting = {job.nodes()}};
+  Suite suite{
+      .job = job, .options = options, .setting = {job.nodes(), goes_by_device(job.world())}};
   const std::string where = describe(job);
   const auto started = std::chrono::steady_clock::now();
   run_litmus(suite);

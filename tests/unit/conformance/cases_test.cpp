@@ -12,7 +12,7 @@ namespace oriel::conformance {
 namespace {
 
 const Setting kOneNode{{0, 0, 0, 0}};
-const Setting kTwoNodes{{0, 0, 2, 2}};
+const Setting kTwoNodes{{0, 0, 2, 2}, true};
 const Setting kAlone{{0}};
 
 TEST(Cases, PairsAreCovered) {
@@ -83,8 +83,8 @@ TEST(Cases, SeedsBringEveryFormWithEveryCountIntoEveryScene) {
   }
 }
 
-// Between machines a form has one count of each threshold, and seeds bring the others.
-TEST(Cases, CountsAroundAThresholdTakeTurnsBetweenMachines) {
+// By a device a form has one count of each threshold, and seeds bring the others.
+TEST(Cases, CountsAroundAThresholdTakeTurnsByADevice) {
   std::set<std::size_t> all;
   std::size_t most = 0;
   for (const std::vector<std::size_t>& levels : counts_by_threshold()) {

@@ -7,7 +7,7 @@ build_packages=(build-essential cmake ninja-build pkg-config libopenmpi-dev open
   libibverbs-dev librdmacm-dev ibverbs-providers libfmt-dev libspdlog-dev libcli11-dev nlohmann-json3-dev
   libpng-dev libgtest-dev libgmock-dev)
 # For the tests, besides (those of the virtual machines are told by tests/lab/oriel-lab packages).
-test_packages=(clang-format-14 spin util-linux valgrind)
+test_packages=(clang-format-14 gnuplot-nox spin util-linux valgrind)
 
 missing_packages() { # PACKAGE...: prints those that are not installed
   local package

@@ -276,5 +276,23 @@ TEST(Costs, OfAStridedPut) {
   });
 }
 
+/// B186: who makes a window connects to its partners of the fence, not to everybody.
+TEST(Costs, OfAWindowAreNoConnectionsToStrangers) {
+  constexpr int kRanks = 16;
+  fake_verbs::reset();
+  std::barrier meet(kRanks);
+  test::run_ranks(kRanks, kEnvironment, [&](Runtime& job) {
+    auto window = Window<Word>::allocate(job.world(), 64);
+    window.fence();
+    meet.arrive_and_wait();
+    if (job.world().rank() == 0) {
+      constexpr std::uint64_t kPartners = 7;  // four ahead, four behind, of which one is both
+      EXPECT_LE(fake_verbs::statistics().queue_pairs, 2 * kPartners * kRanks);  // two ends each
+    }
+    meet.arrive_and_wait();
+    window.fence();
+  });
+}
+
 }  // namespace
 }  // namespace oriel

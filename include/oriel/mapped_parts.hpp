@@ -26,7 +26,8 @@ class ORIEL_API MappedParts {
     const auto index = static_cast<std::size_t>(static_cast<int>(target));
     if (index >= parts_.size()) return nullptr;
     const Part& part = parts_[index];
-    if (offset > part.bytes || bytes > part.bytes - offset) return nullptr;
+    if (part.address == nullptr || offset > part.bytes || bytes > part.bytes - offset)
+      return nullptr;
     return part.address + offset;
   }
   /// Whether all that is done to the parts is done when the call returns, accumulates included, by
@@ -39,8 +40,8 @@ class ORIEL_API MappedParts {
 
  protected:
   struct Part {
-    std::byte* address = nullptr;
-    std::size_t bytes = 0;  ///< 0 if it is not mapped
+    std::byte* address = nullptr;  ///< null: it is not mapped
+    std::size_t bytes = 0;
   };
 
   MappedParts() = default;

@@ -115,6 +115,7 @@ class Window : private WindowAtomics<T> {
   }
 
   using WindowBytes::coherence;
+  using WindowBytes::counters;
   using WindowBytes::describe;
   using WindowBytes::free;
   using WindowBytes::kind;
@@ -158,7 +159,7 @@ class Window : private WindowAtomics<T> {
     if (const std::byte* const there = this->find(target, offset, bytes)) {
       return detail::load_bytes(std::as_writable_bytes(destination).data(), there, bytes);
     }
-    WindowBytes::get(destination.data(), bytes, at("get", target, offset));
+    WindowBytes::get_by_way(destination.data(), bytes, at("get", target, offset));
   }
   void get(std::span<T> destination, const Layout& to, Rank target, std::size_t offset,
            const Layout& from) {
@@ -277,7 +278,7 @@ class Window : private WindowAtomics<T> {
     if (std::byte* const there = this->find(target, offset, bytes)) {
       return detail::store_bytes(there, std::as_bytes(values).data(), bytes);
     }
-    WindowBytes::put(values.data(), bytes, at("put", target, offset));
+    WindowBytes::put_by_way(values.data(), bytes, at("put", target, offset));
   }
   [[nodiscard]] static std::span<T> typed(std::span<std::byte> bytes) {
     return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};

@@ -17,7 +17,9 @@
 #include <oriel/mapped_parts.hpp>
 #include <oriel/operations.hpp>
 #include <oriel/request.hpp>
+#include <oriel/shared_bytes.hpp>
 #include <oriel/team.hpp>
+#include <oriel/window_counters.hpp>
 #include <oriel/window_options.hpp>
 
 namespace oriel {
@@ -83,12 +85,23 @@ class ORIEL_API WindowBytes {
   [[nodiscard]] const WindowOptions& options() const;
   /// Who carries out atomics here; describe() adds why. Threads: any. Cost: none.
   [[nodiscard]] CoherenceDomain coherence() const;
+  /// What this rank's operations have cost so far. Threads: any. Cost: none.
+  [[nodiscard]] WindowCounters counters() const;
   /// A readable account: kind, promises, sizes, coherence domain and reason, path to every peer.
   /// Threads: any.
   [[nodiscard]] std::string describe() const;
 
-  void put(const void* source, std::size_t bytes, const TargetBytes& target);
-  void get(void* destination, std::size_t bytes, const TargetBytes& target);
+  void put(const void* source, std::size_t bytes, const TargetBytes& target) {
+    std::byte* const there = find_bytes(target.rank, target.offset, bytes);
+    if (there == nullptr) return put_by_way(source, bytes, target);
+    detail::store_bytes(there, static_cast<const std::byte*>(source), bytes);
+  }
+  void get(void* destination, std::size_t bytes, const TargetBytes& target) {
+    const std::byte* const there = find_bytes(target.rank, target.offset, bytes);
+    if (there == nullptr) return get_by_way(destination, bytes, target);
+    detail::load_bytes(static_cast<std::byte*>(destination), there, bytes);
+  }
+  /// get(), and waits until it is locally complete.
   void get_now(void* destination, std::size_t bytes, const TargetBytes& target);
   [[nodiscard]] Request rput(const void* source, std::size_t bytes, const TargetBytes& target);
   [[nodiscard]] Request rget(void* destination, std::size_t bytes, const TargetBytes& target);
@@ -211,6 +224,14 @@ class ORIEL_API WindowBytes {
  protected:
   /// What is mapped here; null when the window is gone.
   [[nodiscard]] const window::MappedParts* mapped() const noexcept { return state_.get(); }
+  /// Where the bytes of a part are mapped here, or null.
+  [[nodiscard]] std::byte* find_bytes(Rank target, std::size_t offset,
+                                      std::size_t bytes) const noexcept {
+    return state_ ? state_->find(target, offset, bytes) : nullptr;
+  }
+  /// put() and get() of what is not mapped, or not there at all.
+  void put_by_way(const void* source, std::size_t bytes, const TargetBytes& target);
+  void get_by_way(void* destination, std::size_t bytes, const TargetBytes& target);
 
  private:
   explicit WindowBytes(std::unique_ptr<window::MappedParts> state) noexcept;

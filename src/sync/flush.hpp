@@ -8,22 +8,30 @@
 
 namespace oriel::sync {
 
-/// Repeats a posting call until there was room for it, making progress in between: the one place
-/// that waits for queue room.
+// Waiting for queue room, and nobody else does. `attempt` is copied when it has to wait: captured
+// by value, what it needs stays in registers as long as there is room, which is nearly always.
+
+template <class Attempt>
+[[gnu::noinline]] void wait_for_room(transport::Progress& progress, Attempt attempt) {
+  progress.wait(attempt);
+}
+
+/// Repeats a posting call until there was room for it, making progress in between.
 template <class Post>
 void post(transport::Progress& progress, Post&& attempt) {
-  bool posted = attempt() == transport::PostResult::posted;
-  if (posted) return;
-  progress.wait(
-      [&]() noexcept { return posted || (posted = attempt() == transport::PostResult::posted); });
+  if (attempt() == transport::PostResult::posted) [[likely]]
+    return;
+  wait_for_room(progress, [&]() noexcept { return attempt() == transport::PostResult::posted; });
 }
 
 /// The same for a call that takes some of `count`: attempt(n), with n taken already, returns how
 /// many more it has taken, or 0 when there is no room.
 template <class Post>
-void post_all(transport::Progress& progress, std::size_t count, Post&& attempt) {
-  std::size_t taken = 0;
-  progress.wait([&]() noexcept {
+void post_all(transport::Progress& progress, std::size_t count, Post attempt) {
+  std::size_t taken = count == 0 ? 0 : attempt(std::size_t{0});
+  if (taken == count) [[likely]]
+    return;
+  wait_for_room(progress, [count, taken, attempt]() mutable noexcept {
     while (taken < count) {
       const std::size_t now = attempt(taken);
       if (now == 0) return false;

@@ -4,6 +4,8 @@
 
 #include <oriel/error.hpp>
 
+#include "transport/tally.hpp"
+
 namespace oriel::transport {
 
 /// Counts what somebody waits for: one per (window, target), one per request, or one on the stack
@@ -19,18 +21,20 @@ struct Completion {
   const Error* failure =
       nullptr;  ///< first failure of an operation counted here; owned by the endpoint
   Completion* within = nullptr;  ///< what else counts the same operations; outlives them
+  Tally* tally = nullptr;        ///< what they cost is counted there; null: nowhere
 
-  void started() noexcept {
-    ++local_pending, ++remote_pending;
-    if (within != nullptr) within->started();
+  /// @param copied  the origin's memory is not in use any more
+  void started(bool copied = false) noexcept {
+    for (Completion* one = this; one != nullptr; one = one->within) {
+      one->local_pending += copied ? 0 : 1;
+      ++one->remote_pending;
+    }
   }
   void locally_done() noexcept {
-    --local_pending;
-    if (within != nullptr) within->locally_done();
+    for (Completion* one = this; one != nullptr; one = one->within) --one->local_pending;
   }
   void remotely_done() noexcept {
-    --remote_pending;
-    if (within != nullptr) within->remotely_done();
+    for (Completion* one = this; one != nullptr; one = one->within) --one->remote_pending;
   }
   void failed(const Error& why) noexcept {
     if (failure == nullptr) failure = &why;

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -59,11 +60,12 @@ class Lanes {
   [[nodiscard]] std::size_t size() const noexcept { return lanes_.size(); }
   [[nodiscard]] ThreadLane& operator[](std::size_t number) const { return *lanes_[number]; }
 
-  /// The calling thread's number; size(): the common way.
-  [[nodiscard]] std::size_t mine() const noexcept {
-    const std::size_t thread = this_thread();
-    return thread == home_ || lanes_.empty() ? size() : thread % size();
+  /// Whether the calling thread goes the common way.
+  [[nodiscard]] bool is_home() const noexcept {
+    return std::this_thread::get_id() == home_ || lanes_.empty();
   }
+  /// The number of its lane. Requires that it has one.
+  [[nodiscard]] std::size_t mine() const noexcept { return this_thread() % size(); }
 
  private:
   /// Threads in the order of their first question.
@@ -73,7 +75,7 @@ class Lanes {
     return number;
   }
 
-  std::size_t home_ = this_thread();
+  std::thread::id home_ = std::this_thread::get_id();
   std::vector<std::unique_ptr<ThreadLane>> lanes_;
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/doorbell.hpp"
+#include "base/quick_mutex.hpp"
 #include "transport/transport.hpp"
 
 namespace oriel::transport {
@@ -64,18 +65,7 @@ class Progress {
   /// each sleep; it may throw to give up. done() and idle() run in this thread's turn.
   template <class Done, class Idle>
   void wait(Done&& done, Idle&& idle) {
-    for (unsigned round = 0; !done(); ++round) {
-      if (poll() != 0) {
-        round = 0;
-      } else if (round < spins_) {
-        out_of_turn([] { relax(); });
-      } else if (round < spins_ + kYields) {
-        out_of_turn([] { ::sched_yield(); });
-      } else {
-        idle();
-        nap(done);
-      }
-    }
+    if (!done()) wait_more(done, idle);
   }
   template <class Done>
   void wait(Done&& done) {
@@ -93,6 +83,24 @@ class Progress {
   }
 
  private:
+  template <class Done, class Idle>
+  [[gnu::noinline]] void wait_more(Done& done, Idle& idle) {
+    unsigned round = 0;
+    do {
+      ++round;
+      if (poll() != 0) {
+        round = 0;
+      } else if (round < spins_) {
+        if (round % kPollsInTurn == 0) out_of_turn([] { relax(); });
+      } else if (round < spins_ + kYields) {
+        out_of_turn([] { ::sched_yield(); });
+      } else {
+        idle();
+        nap(done);
+      }
+    } while (!done());
+  }
+
   /// The turn is given up until the end of the scope.
   class Pause {
    public:
@@ -112,6 +120,8 @@ class Progress {
   };
 
   static constexpr unsigned kSpins = 2000;  // some tens of microseconds
+  // A pause lets the core's other thread have it, but is dear in a virtual machine; so are turns.
+  static constexpr unsigned kPollsInTurn = 8;
   static constexpr unsigned kYields = 50;
   // Nobody rings for what a NIC wrote or completed: then naps are short. Else they bound only how
   // late a death is noticed.
@@ -143,14 +153,14 @@ class Progress {
     });
   }
   [[nodiscard]] bool rings_for_all() const noexcept {
-    return lanes_.size() == 1;
+    return lanes_.size() <= 1;
   }
 
   std::vector<Lane*> lanes_;
   base::Doorbell* doorbell_;
   base::Doorbell own_doorbell_;  // never rung: a timer
   unsigned spins_;
-  std::mutex mutex_;
+  base::QuickMutex mutex_;
   bool taken_ = false;  // somebody has the turn; guarded by mutex_
 };
 

@@ -50,8 +50,8 @@ class Guard {
 /// Copies from and to one part, by plain loads and stores if they reach it.
 class PartCopies {
  public:
-  PartCopies(transport::Progress& progress, const Target& target) noexcept
-      : progress_(progress), target_(target), done_(progress) {}
+  PartCopies(transport::Progress& progress, const Target& target, transport::Tally* tally) noexcept
+      : progress_(progress), target_(target), done_(progress, tally) {}
 
   void get(std::byte* to, std::size_t bytes, std::size_t offset) {
     if (target_.mapped != nullptr) {
@@ -169,7 +169,7 @@ void Accumulator::by_copies(const AccumulateRequest& request, Mechanism chosen,
   const bool computes = request.op != OpCode::no_op && request.op != OpCode::replace;
   if (computes && !scratch_) scratch_ = std::make_unique<CopyScratch>();
   Guard guard(locks_, team_rank, chosen == Mechanism::locked);
-  PartCopies part(progress_, target);
+  PartCopies part(progress_, target, done.tally);
   if (!computes) {
     exchange(part, request);
   } else if (target.mapped != nullptr) {
@@ -188,7 +188,7 @@ void Accumulator::swap_by_copies(const CompareAndSwapRequest& request, Mechanism
   if (chosen == Mechanism::unguarded) flush_earlier(target, done);
   std::array<std::byte, CompareAndSwapRequest::kMostBytes> seen{};
   Guard guard(locks_, team_rank, chosen == Mechanism::locked);
-  PartCopies part(progress_, target);
+  PartCopies part(progress_, target, done.tally);
   part.get(seen.data(), request.type.bytes, request.offset_bytes);
   part.wait();
   if (std::memcmp(seen.data(), request.compare, request.type.bytes) == 0) {

@@ -44,13 +44,13 @@ constexpr std::size_t kWord = sizeof(std::uint64_t);
 class SwappedWords {
  public:
   SwappedWords(transport::Progress& progress, Endpoint& endpoint, RemoteAddress base,
-               ElementType type, OpCode op) noexcept
+               ElementType type, OpCode op, transport::Tally* tally) noexcept
       : progress_(progress),
         endpoint_(endpoint),
         base_(base),
         type_(type),
         op_(op),
-        done_(progress) {}
+        done_(progress, tally) {}
 
   void add(ElementPiece piece) {
     while (piece.elements != 0) {
@@ -142,7 +142,8 @@ void Accumulator::by_words(const AccumulateRequest& request, const Target& targe
   if (is_fetch_add(request.type.kind, request.op) && is_aligned(request.results)) {
     return add_words(request, target, done);
   }
-  SwappedWords words(progress_, *target.atomics, target.atomics_base, request.type, request.op);
+  SwappedWords words(progress_, *target.atomics, target.atomics_base, request.type, request.op,
+                     done.tally);
   for_each_piece(request, [&](const ElementPiece& piece) { words.add(piece); });
   words.settle();
 }
@@ -175,7 +176,7 @@ void Accumulator::swap_word(const CompareAndSwapRequest& request, const Target& 
     return post(reinterpret_cast<std::uint64_t*>(request.result), done);
   }
   std::uint64_t result = 0;
-  OwnCompletion own(progress_);
+  OwnCompletion own(progress_, done.tally);
   post(&result, *own);
   sync::flush_local(progress_, *target.atomics, *own);
   std::memcpy(request.result, &result, kWord);

@@ -9,7 +9,8 @@ namespace oriel::window {
 /// counts here.
 class OwnCompletion {
  public:
-  explicit OwnCompletion(transport::Progress& progress) noexcept : progress_(progress) {}
+  explicit OwnCompletion(transport::Progress& progress, transport::Tally* tally = nullptr) noexcept
+      : progress_(progress), done_{.tally = tally} {}
   OwnCompletion(const OwnCompletion&) = delete;
   OwnCompletion& operator=(const OwnCompletion&) = delete;
   ~OwnCompletion() {

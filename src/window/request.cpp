@@ -23,7 +23,10 @@ RequestState& RequestPool::acquire(transport::Completion& within, transport::End
   if (free_.empty()) grow();
   RequestState& state = *free_.back();
   free_.pop_back();
-  state = {.done = {.within = &within}, .data = &data, .atomics = &atomics, .pool = this};
+  state = {.done = {.within = &within, .tally = within.tally},
+           .data = &data,
+           .atomics = &atomics,
+           .pool = this};
   return state;
 }
 

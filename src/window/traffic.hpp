@@ -3,84 +3,107 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
 #include "transport/completion.hpp"
 #include "transport/lanes.hpp"
 #include "transport/progress.hpp"
+#include "window/peer.hpp"
 
 namespace oriel::window {
 
 /// What a window has under way by one way: the common one, or a lane. Members are called in a turn
 /// of `turns()`, but for those that say otherwise.
+///
+/// Invariant: what an operation has posted is covered by every flush that begins after its call. So
+/// it counts when the call ends, whether the target was flushed meanwhile or not: a call that waits
+/// for queue room lets other threads in, whose flush sees a part of it.
 class Traffic {
  public:
   /// @param lane  null: the common way
-  Traffic(transport::Progress& turns, transport::ThreadLane* lane) noexcept
-      : turns_(turns), lane_(lane) {}
+  /// @param number  of the lane
+  Traffic(transport::Progress& turns, transport::ThreadLane* lane, std::size_t number) noexcept
+      : turns_(turns), lane_(lane), number_(number) {}
 
   /// These need no turn.
   [[nodiscard]] transport::Progress& turns() const noexcept { return turns_; }
   [[nodiscard]] transport::ThreadLane* lane() const noexcept { return lane_; }
+  [[nodiscard]] Pending& pending(Peer& peer) const noexcept {
+    return lane_ == nullptr ? peer.pending : peer.by_lane.load(std::memory_order_acquire)[number_];
+  }
+  /// What the operations cost.
+  [[nodiscard]] transport::Tally& tally() noexcept { return tally_; }
+  [[nodiscard]] const transport::Tally& tally() const noexcept { return tally_; }
+  /// Whether pending() has anything to refer to.
+  [[nodiscard]] bool was_taken_to(const Peer& peer) const noexcept {
+    return lane_ == nullptr || peer.by_lane.load(std::memory_order_acquire) != nullptr;
+  }
   /// Whether there may be something to flush. What this thread has posted, it sees.
   [[nodiscard]] bool is_touched() const noexcept {
     return any_touched_.load(std::memory_order_relaxed);
   }
 
-  /// The count of operations on a target that flush waits for; notes that there is something to
-  /// flush. Allocates when the first one goes this way. @param targets  of the window
-  [[nodiscard]] transport::Completion& pending(std::size_t index, std::size_t targets) {
-    if (pending_.empty()) make_room(targets);
-    if (!is_target_touched_[index]) {
-      is_target_touched_[index] = true;
-      touched_.push_back(static_cast<std::uint32_t>(index));  // has room for all targets
-      any_touched_.store(true, std::memory_order_relaxed);
+  /// An operation on a target that flush waits for, from before it starts until its call ends.
+  class [[nodiscard]] Operation {
+   public:
+    Operation(Traffic& way, Peer& peer) : way_(way), peer_(peer), pending_(way.pending(peer)) {
+      if (!pending_.listed) way_.list(peer_);
     }
-    return pending_[index];
-  }
-  /// Requires: touched, once.
-  [[nodiscard]] transport::Completion& pending(std::size_t index) noexcept {
-    return pending_[index];
-  }
-  [[nodiscard]] bool is_touched(std::size_t index) const noexcept {
-    return !pending_.empty() && is_target_touched_[index];
-  }
+    ~Operation() {
+      pending_.posted.store(pending_.posted.load(std::memory_order_relaxed) + 1,
+                            std::memory_order_relaxed);
+      if (!pending_.listed) [[unlikely]]
+        way_.list(peer_);  // has room: this peer was met
+    }
+    Operation(const Operation&) = delete;
+    Operation& operator=(const Operation&) = delete;
+    [[nodiscard]] transport::Completion& done() const noexcept { return pending_.done; }
+    [[nodiscard]] Pending& pending() const noexcept { return pending_; }
 
-  /// Runs flush(index) for each target that has something to flush.
+   private:
+    Traffic& way_;
+    Peer& peer_;
+    Pending& pending_;
+  };
+
+  /// Runs flush(peer) for each target that has something to flush.
   template <class Flush>
   void flush_each(Flush&& flush) {
     while (!touched_.empty()) {
-      const std::size_t index = touched_.back();
-      flush(index);  // on failure the target stays touched, and fails again
-      if (touched_.empty() || touched_.back() != index) continue;  // another thread came in between
+      Peer& peer = *touched_.back();
+      flush(peer);  // on failure the target stays touched, and fails again
+      if (touched_.empty() || touched_.back() != &peer) continue;  // another thread came in between
       touched_.pop_back();
-      is_target_touched_[index] = false;
+      pending(peer).listed = false;
     }
     any_touched_.store(false, std::memory_order_relaxed);
   }
   /// The same, but they stay touched.
   template <class Flush>
   void for_each(Flush&& flush) {
-    for (std::size_t i = 0; i < touched_.size(); ++i) flush(touched_[i]);
-  }
-
-  [[nodiscard]] bool is_idle() const noexcept {
-    return std::ranges::all_of(pending_, [](const auto& one) { return one.remote_pending == 0; });
+    for (std::size_t i = 0; i < touched_.size(); ++i) flush(*touched_[i]);
   }
 
  private:
-  void make_room(std::size_t targets) {
-    is_target_touched_.resize(targets);
-    touched_.reserve(targets);
-    pending_.resize(targets);
+  /// Notes that there is something to flush. Allocates for targets that are new to this way.
+  void list(Peer& peer) {
+    Pending& entry = pending(peer);
+    if (!entry.met) {
+      if (met_ == touched_.capacity()) touched_.reserve(std::max<std::size_t>(2 * met_, 8));
+      ++met_;
+      entry.met = true;
+    }
+    touched_.push_back(&peer);
+    entry.listed = true;
+    any_touched_.store(true, std::memory_order_relaxed);
   }
 
   transport::Progress& turns_;
   transport::ThreadLane* lane_;
-  std::vector<transport::Completion> pending_;  // by team rank, as all of these
-  std::vector<bool> is_target_touched_;
-  std::vector<std::uint32_t> touched_;
+  std::size_t number_;
+  transport::Tally tally_;
+  std::vector<Peer*> touched_;  // has room for all that were ever listed
+  std::size_t met_ = 0;
   std::atomic<bool> any_touched_{false};
 };
 

@@ -11,7 +11,7 @@ namespace oriel::window {
 void WindowState::check_atomics(std::string_view operation) const {
   if (!atomics_refused_) return;
   base::throw_error(ErrorCode::unsupported, {.operation = std::string(operation),
-                                             .problem = coherence_.reason,
+                                             .problem = std::string(coherence_.reason),
                                              .origin = team_state_->job().world_rank,
                                              .window = number_,
                                              .hint = "use a device with atomics, or one machine"});
@@ -31,8 +31,38 @@ bool WindowState::accumulate_in_place(ElementType type, OpCode op, const void* o
   return true;
 }
 
+/// Runs use(target, offset).
+template <class Use>
+void WindowState::at_target(const TargetBytes& where, std::size_t bytes, Peer& peer, Use&& use) {
+  if (kind_ == WindowKind::dynamic) {
+    const Spot spot = locate_region(where, bytes, peer);
+    use(spot.target, spot.offset);
+  } else {
+    check_range(where, bytes, peer.target);
+    use(peer.target, where.offset);
+  }
+}
+
+void WindowState::accumulate(ElementType type, OpCode op, const void* operands, void* results,
+                             std::size_t count, const TargetBytes& where, const Route& route) {
+  check_atomics(where.operation);
+  check_supported(where.operation, type, op);
+  const std::size_t bytes = checked_bytes(where.operation, count, type.bytes);
+  at_target(where, bytes, route.peer, [&](const Target& target, std::size_t offset) {
+    accumulator_->accumulate({.operation = where.operation,
+                              .type = type,
+                              .op = op,
+                              .count = count,
+                              .operands = static_cast<const std::byte*>(operands),
+                              .results = static_cast<std::byte*>(results),
+                              .offset_bytes = offset},
+                             static_cast<std::size_t>(static_cast<int>(where.rank)), target,
+                             route.done);
+  });
+}
+
 void WindowState::accumulate(const Accumulation& what, const TargetBytes& where,
-                             transport::Completion& done) {
+                             const Route& route) {
   check_atomics(where.operation);
   check_supported(where.operation, what.type, what.op);
   if (what.op != OpCode::no_op || what.operands != nullptr) {
@@ -41,34 +71,37 @@ void WindowState::accumulate(const Accumulation& what, const TargetBytes& where,
   if (what.results != nullptr) {
     check_counts(where, what.results_layout.count(), what.target_layout.count());
   }
-  const Spot at =
-      locate(where, checked_bytes(where.operation, what.target_layout.extent(), what.type.bytes));
+  const std::size_t bytes =
+      checked_bytes(where.operation, what.target_layout.extent(), what.type.bytes);
   const auto layout = [](const Layout& all) { return all.is_contiguous() ? nullptr : &all; };
-  accumulator_->accumulate({.operation = where.operation,
-                            .type = what.type,
-                            .op = what.op,
-                            .count = what.target_layout.count(),
-                            .operands = static_cast<const std::byte*>(what.operands),
-                            .results = static_cast<std::byte*>(what.results),
-                            .offset_bytes = at.offset,
-                            .operand_layout = layout(what.operands_layout),
-                            .result_layout = layout(what.results_layout),
-                            .target_layout = layout(what.target_layout)},
-                           static_cast<std::size_t>(static_cast<int>(where.rank)), at.target, done);
+  at_target(where, bytes, route.peer, [&](const Target& target, std::size_t offset) {
+    accumulator_->accumulate({.operation = where.operation,
+                              .type = what.type,
+                              .op = what.op,
+                              .count = what.target_layout.count(),
+                              .operands = static_cast<const std::byte*>(what.operands),
+                              .results = static_cast<std::byte*>(what.results),
+                              .offset_bytes = offset,
+                              .operand_layout = layout(what.operands_layout),
+                              .result_layout = layout(what.results_layout),
+                              .target_layout = layout(what.target_layout)},
+                             static_cast<std::size_t>(static_cast<int>(where.rank)), target,
+                             route.done);
+  });
 }
 
-void WindowState::compare_and_swap(const Swap& what, const TargetBytes& where,
-                                   transport::Completion& done) {
+void WindowState::compare_and_swap(const Swap& what, const TargetBytes& where, const Route& route) {
   check_atomics(where.operation);
-  const Spot at = locate(where, what.type.bytes);
-  accumulator_->compare_and_swap({.operation = where.operation,
-                                  .type = what.type,
-                                  .compare = static_cast<const std::byte*>(what.compare),
-                                  .swap = static_cast<const std::byte*>(what.swap),
-                                  .result = static_cast<std::byte*>(what.result),
-                                  .offset_bytes = at.offset},
-                                 static_cast<std::size_t>(static_cast<int>(where.rank)), at.target,
-                                 done);
+  at_target(where, what.type.bytes, route.peer, [&](const Target& target, std::size_t offset) {
+    accumulator_->compare_and_swap({.operation = where.operation,
+                                    .type = what.type,
+                                    .compare = static_cast<const std::byte*>(what.compare),
+                                    .swap = static_cast<const std::byte*>(what.swap),
+                                    .result = static_cast<std::byte*>(what.result),
+                                    .offset_bytes = offset},
+                                   static_cast<std::size_t>(static_cast<int>(where.rank)), target,
+                                   route.done);
+  });
 }
 
 }  // namespace oriel::window

@@ -10,15 +10,14 @@
 
 #include "base/throw_error.hpp"
 #include "sync/flush.hpp"
-#include "window/window_state.hpp"
+#include "window/data_path.hpp"
 
 namespace oriel {
 
-using transport::Completion;
 using transport::Progress;
 using window::Creation;
 using window::MappedParts;
-using window::Traffic;
+using window::Route;
 using window::WindowState;
 
 std::string_view to_string(WindowKind kind) noexcept {
@@ -172,56 +171,51 @@ const WindowOptions& WindowBytes::options() const {
 CoherenceDomain WindowBytes::coherence() const {
   return checked("coherence").coherence();
 }
+WindowCounters WindowBytes::counters() const {
+  return checked("counters").counters();
+}
 std::string WindowBytes::describe() const {
   return checked("describe").describe();
 }
 
 // ---- put and get
 
-void WindowBytes::put(const void* source, std::size_t bytes, const TargetBytes& target) {
+void WindowBytes::put_by_way(const void* source, std::size_t bytes, const TargetBytes& target) {
   WindowState& window = checked(target.operation);
-  if (window.put_by_cpu(bytes_of(source), bytes, target)) return;
-  window.transfer(target, [&](Traffic& way, Completion& done) {
-    window.put(bytes_of(source), bytes, target, way, done);
-  });
+  window.transfer(target,
+                  [&](const Route& route) { window.put(bytes_of(source), bytes, target, route); });
 }
 
-void WindowBytes::get(void* destination, std::size_t bytes, const TargetBytes& target) {
+void WindowBytes::get_by_way(void* destination, std::size_t bytes, const TargetBytes& target) {
   WindowState& window = checked(target.operation);
-  if (window.get_by_cpu(bytes_of(destination), bytes, target)) return;
-  window.transfer(target, [&](Traffic& way, Completion& done) {
-    window.get(bytes_of(destination), bytes, target, way, done);
-  });
+  window.transfer(
+      target, [&](const Route& route) { window.get(bytes_of(destination), bytes, target, route); });
 }
 
 void WindowBytes::get_now(void* destination, std::size_t bytes, const TargetBytes& target) {
   WindowState& window = checked(target.operation);
-  if (window.get_by_cpu(bytes_of(destination), bytes, target)) return;
-  window.transfer_now(target, [&](Traffic& way, Completion& done) {
-    window.get(bytes_of(destination), bytes, target, way, done);
-  });
+  window.transfer_now(
+      target, [&](const Route& route) { window.get(bytes_of(destination), bytes, target, route); });
 }
 
 Request WindowBytes::rput(const void* source, std::size_t bytes, const TargetBytes& target) {
   WindowState& window = checked(target.operation);
-  return window.request(target, [&](Completion& done) {
-    window.put(bytes_of(source), bytes, target, window.common(), done);
-  });
+  return window.request(
+      target, [&](const Route& route) { window.put(bytes_of(source), bytes, target, route); });
 }
 
 Request WindowBytes::rget(void* destination, std::size_t bytes, const TargetBytes& target) {
   WindowState& window = checked(target.operation);
-  return window.request(target, [&](Completion& done) {
-    window.get(bytes_of(destination), bytes, target, window.common(), done);
-  });
+  return window.request(
+      target, [&](const Route& route) { window.get(bytes_of(destination), bytes, target, route); });
 }
 
 void WindowBytes::put(const void* source, const Layout& from, const TargetBytes& target,
                       const Layout& to, std::size_t element_bytes) {
   WindowState& window = checked(target.operation);
   if (window.put_by_cpu(bytes_of(source), from, target, to, element_bytes)) return;
-  window.transfer(target, [&](Traffic& way, Completion& done) {
-    window.put(bytes_of(source), from, target, to, element_bytes, way, done);
+  window.transfer(target, [&](const Route& route) {
+    window.put(bytes_of(source), from, target, to, element_bytes, route);
   });
 }
 
@@ -229,24 +223,24 @@ void WindowBytes::get(void* destination, const Layout& to, const TargetBytes& ta
                       const Layout& from, std::size_t element_bytes) {
   WindowState& window = checked(target.operation);
   if (window.get_by_cpu(bytes_of(destination), to, target, from, element_bytes)) return;
-  window.transfer(target, [&](Traffic& way, Completion& done) {
-    window.get(bytes_of(destination), to, target, from, element_bytes, way, done);
+  window.transfer(target, [&](const Route& route) {
+    window.get(bytes_of(destination), to, target, from, element_bytes, route);
   });
 }
 
 Request WindowBytes::rput(const void* source, const Layout& from, const TargetBytes& target,
                           const Layout& to, std::size_t element_bytes) {
   WindowState& window = checked(target.operation);
-  return window.request(target, [&](Completion& done) {
-    window.put(bytes_of(source), from, target, to, element_bytes, window.common(), done);
+  return window.request(target, [&](const Route& route) {
+    window.put(bytes_of(source), from, target, to, element_bytes, route);
   });
 }
 
 Request WindowBytes::rget(void* destination, const Layout& to, const TargetBytes& target,
                           const Layout& from, std::size_t element_bytes) {
   WindowState& window = checked(target.operation);
-  return window.request(target, [&](Completion& done) {
-    window.get(bytes_of(destination), to, target, from, element_bytes, window.common(), done);
+  return window.request(target, [&](const Route& route) {
+    window.get(bytes_of(destination), to, target, from, element_bytes, route);
   });
 }
 
@@ -254,49 +248,48 @@ Request WindowBytes::rget(void* destination, const Layout& to, const TargetBytes
 
 void WindowBytes::accumulate(const Accumulation& what, const TargetBytes& target) {
   WindowState& window = checked(target.operation);
-  const Progress::Turn turn(window.progress());
-  window.accumulate(what, target, window.pending(target));
+  window.operate(target, [&](const Route& route) { window.accumulate(what, target, route); });
 }
 
 void WindowBytes::accumulate(ElementType type, OpCode op, const void* operands, void* results,
                              std::size_t count, const TargetBytes& target) {
   WindowState& window = checked(target.operation);
   if (window.accumulate_in_place(type, op, operands, results, count, target)) return;
-  const Layout all = Layout::contiguous(count);
-  accumulate(Accumulation{type, op, operands, all, results, all, all}, target);
+  window.operate(target, [&](const Route& route) {
+    window.accumulate(type, op, operands, results, count, target, route);
+  });
 }
 
 void WindowBytes::accumulate_now(ElementType type, OpCode op, const void* operands, void* results,
                                  std::size_t count, const TargetBytes& target) {
   WindowState& window = checked(target.operation);
   if (window.accumulate_in_place(type, op, operands, results, count, target)) return;
-  const Layout all = Layout::contiguous(count);
-  const Accumulation whole{type, op, operands, all, results, all, all};
-  const Progress::Turn turn(window.progress());
-  window.now(target, [&](Completion& done) { window.accumulate(whole, target, done); });
+  window.operate_now(target, [&](const Route& route) {
+    window.accumulate(type, op, operands, results, count, target, route);
+  });
 }
 
 Request WindowBytes::raccumulate(const Accumulation& what, const TargetBytes& target) {
   WindowState& window = checked(target.operation);
-  return window.request(target, [&](Completion& done) { window.accumulate(what, target, done); });
+  return window.request(target,
+                        [&](const Route& route) { window.accumulate(what, target, route); });
 }
 
 void WindowBytes::compare_and_swap(const Swap& what, const TargetBytes& target) {
   WindowState& window = checked(target.operation);
-  const Progress::Turn turn(window.progress());
-  window.compare_and_swap(what, target, window.pending(target));
+  window.operate(target, [&](const Route& route) { window.compare_and_swap(what, target, route); });
 }
 
 void WindowBytes::compare_and_swap_now(const Swap& what, const TargetBytes& target) {
   WindowState& window = checked(target.operation);
-  const Progress::Turn turn(window.progress());
-  window.now(target, [&](Completion& done) { window.compare_and_swap(what, target, done); });
+  window.operate_now(target,
+                     [&](const Route& route) { window.compare_and_swap(what, target, route); });
 }
 
 Request WindowBytes::rcompare_and_swap(const Swap& what, const TargetBytes& target) {
   WindowState& window = checked(target.operation);
   return window.request(target,
-                        [&](Completion& done) { window.compare_and_swap(what, target, done); });
+                        [&](const Route& route) { window.compare_and_swap(what, target, route); });
 }
 
 }  // namespace oriel

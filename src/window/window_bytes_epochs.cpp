@@ -6,12 +6,12 @@
 #include <exception>
 
 #include "base/log.hpp"
-#include "window/window_state.hpp"
+#include "window/data_path.hpp"
 
 namespace oriel {
 
-using transport::Completion;
 using transport::Progress;
+using window::Route;
 using window::WindowState;
 
 // ---- flush and fence
@@ -130,24 +130,22 @@ bool WindowBytes::test() {
 void WindowBytes::put_notify(const void* source, std::size_t bytes, const TargetBytes& target,
                              std::size_t slot) {
   WindowState& window = checked(target.operation);
-  const Progress::Turn turn(window.progress());
-  window.notified(target, slot, [&](Completion& done) {
-    window.put(static_cast<const std::byte*>(source), bytes, target, window.common(), done);
+  window.notified(target, slot, [&](const Route& route) {
+    window.put(static_cast<const std::byte*>(source), bytes, target, route);
   });
 }
 void WindowBytes::get_notify(void* destination, std::size_t bytes, const TargetBytes& target,
                              std::size_t slot) {
   WindowState& window = checked(target.operation);
-  const Progress::Turn turn(window.progress());
-  window.notified(target, slot, [&](Completion& done) {
-    window.get(static_cast<std::byte*>(destination), bytes, target, window.common(), done);
+  window.notified(target, slot, [&](const Route& route) {
+    window.get(static_cast<std::byte*>(destination), bytes, target, route);
   });
 }
 void WindowBytes::accumulate_notify(const Accumulation& what, const TargetBytes& target,
                                     std::size_t slot) {
   WindowState& window = checked(target.operation);
-  const Progress::Turn turn(window.progress());
-  window.notified(target, slot, [&](Completion& done) { window.accumulate(what, target, done); });
+  window.notified(target, slot,
+                  [&](const Route& route) { window.accumulate(what, target, route); });
 }
 
 void WindowBytes::wait_notify(std::size_t slot, std::uint64_t count) {

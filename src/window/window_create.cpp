@@ -93,7 +93,9 @@ WindowState::WindowState(std::shared_ptr<TeamState> team, const Creation& creati
       kind_(creation.kind),
       options_(creation.options),
       exceptions_at_start_(std::uncaught_exceptions()),
-      memory_(team_state_->job(), paths_of(*team_state_, creation.kind)) {
+      memory_(team_state_->job(), paths_of(*team_state_, creation.kind)),
+      peers_(static_cast<std::size_t>(team_state_->size())),
+      common_(progress(), nullptr, 0) {
   TeamGroup group(*team_state_, creation.operation);
   const auto parts = bootstrap::allgather_agreed(group, creation.operation, [&] {
     check_size(creation);
@@ -168,12 +170,23 @@ void WindowState::attach(std::span<const WindowRecord> records) {
   const auto weakest = std::ranges::min_element(records, {}, &WindowRecord::scope);
   coherence_ = choose_coherence(memory_.paths().all_near(), weakest->scope);
   atomics_refused_ = !memory_.paths().all_near() && weakest->scope == transport::AtomicScope::none;
-  const transport::Lanes* const lanes = team_state_->job().lanes;
-  for (std::size_t i = 0; lanes != nullptr && i < lanes->size(); ++i) {
-    traffic_.emplace_back((*lanes)[i].turns(), &(*lanes)[i]);
+  if (kind_ != WindowKind::dynamic) lanes_ = team_state_->job().lanes;
+  for (std::size_t i = 0; lanes_ != nullptr && i < lanes_->size(); ++i) {
+    by_lanes_.emplace_back((*lanes_)[i].turns(), &(*lanes_)[i], i);
   }
-  traffic_.emplace_back(progress(), nullptr);
-  for (std::size_t index = 0; index < records.size(); ++index) attach_rank(index, records[index]);
+  parts_.resize(records.size());
+  const bool any_far = memory_.paths().verbs != nullptr;
+  if (any_far) far_segments_.resize(records.size());
+  if (any_far && kind_ == WindowKind::created) far_parts_.resize(records.size());
+  for (std::size_t index = 0; index < records.size(); ++index) {
+    parts_[index].bytes = records[index].bytes;
+    const int world_rank = team_state_->members()[index];
+    if (&memory_.path_to(world_rank) == memory_.paths().verbs) {
+      note_far(index, records[index]);
+    } else {
+      static_cast<void>(reach(index, records[index]));  // while its descriptor is open
+    }
+  }
   if (is_contiguous()) place_parts(records);
   show_mapped_parts();
   make_protocols();
@@ -198,26 +211,54 @@ Target WindowState::reach_memory(std::size_t index, const MemoryRecord& theirs,
   return target;
 }
 
-void WindowState::attach_rank(std::size_t index, const WindowRecord& record) {
+/// A member from now on known, by what it said of its memory.
+Peer& WindowState::reach(std::size_t index, const WindowRecord& record) {
   const Target segment = reach_memory(index, record.segment, memory_);
-  controls_.push_back({{segment.data, segment.data_base.plus(record.control_offset)},
-                       {segment.atomics, segment.atomics_base.plus(record.control_offset)}});
-  targets_.push_back(kind_ == WindowKind::created ? reach_memory(index, record.own, memory_)
-                                                  : segment);
-  targets_.back().bytes = record.bytes;
+  Peer& peer = peers_.make();
+  peer.target = kind_ == WindowKind::created ? reach_memory(index, record.own, memory_) : segment;
+  peer.target.bytes = record.bytes;
+  peer.control_by_data = {segment.data, segment.data_base.plus(record.control_offset)};
+  peer.control_by_atomics = {segment.atomics, segment.atomics_base.plus(record.control_offset)};
+  peer.pending.endpoint = peer.target.data;
+  peer.pending.done.tally = &common_.tally();
+  if (kind_ == WindowKind::dynamic) peer.regions = std::make_unique<RegionDirectory>();
+  peers_.show(index, peer);
+  return peer;
+}
+
+/// Of a far member no more is kept than it takes to reach it later.
+void WindowState::note_far(std::size_t index, const WindowRecord& record) {
+  const auto address = [](const MemoryRecord& memory) -> transport::RemoteAddress {
+    return {memory.verbs.address, memory.verbs.key};
+  };
+  far_segments_[index] = address(record.segment);
+  if (kind_ == WindowKind::created) far_parts_[index] = address(record.own);
+}
+
+/// A far member is asked for the first time: the record is made again of what note_far() kept.
+Peer& WindowState::meet(std::size_t index) {
+  const auto memory = [](const transport::RemoteAddress& there, std::uint64_t bytes) {
+    return MemoryRecord{.verbs = {.address = there.address, .length = bytes, .key = there.key}};
+  };
+  WindowRecord record{.bytes = parts_[index].bytes};
+  if (kind_ == WindowKind::allocated) record.control_offset = base::whole_pages(record.bytes);
+  record.segment =
+      memory(far_segments_[index], record.control_offset + base::whole_pages(control_bytes()));
+  if (kind_ == WindowKind::created) record.own = memory(far_parts_[index], record.bytes);
+  return reach(index, record);
 }
 
 /// All parts of a contiguous window lie in the segment of the first rank.
 void WindowState::place_parts(std::span<const WindowRecord> records) {
-  const Target first = targets_.front();
+  const Target first = peer(0).target;
   std::size_t offset = 0;
   for (std::size_t index = 0; index < records.size(); ++index) {
-    Target& part = targets_[index];
+    Target& part = peer(index).target;
     part.mapped = first.mapped + offset;
     part.data_base = part.atomics_base = first.data_base.plus(offset);
     offset += records[index].bytes;
   }
-  const Target& mine = targets_[static_cast<std::size_t>(team_state_->rank())];
+  const Target& mine = peer(static_cast<std::size_t>(team_state_->rank())).target;
   local_ = {mine.mapped, mine.bytes};
 }
 
@@ -225,14 +266,13 @@ void WindowState::place_parts(std::span<const WindowRecord> records) {
 void WindowState::show_mapped_parts() {
   in_place_ = coherence_.domain == CoherenceDomain::cpu &&
               (kind_ == WindowKind::allocated || kind_ == WindowKind::shared);
-  for (const Controls& controls : controls_) {
-    if (!in_place_) break;
-    const std::uint64_t address = controls.data.words.address;
+  for (std::size_t index = 0; index < parts_.size(); ++index) {
+    const Peer* const known = peers_.find(index);
+    if (known == nullptr) continue;
+    if (kind_ != WindowKind::dynamic) parts_[index].address = known->target.mapped;
+    if (!in_place_) continue;
+    const std::uint64_t address = known->control_by_data.words.address;
     mapped_controls_.push_back(reinterpret_cast<sync::ControlWords*>(address));
-  }
-  for (const Target& target : targets_) {
-    if (kind_ == WindowKind::dynamic) break;
-    parts_.push_back({target.mapped, target.mapped != nullptr ? target.bytes : 0});
   }
 }
 
@@ -241,10 +281,10 @@ void WindowState::make_protocols() {
   const int size = team_state_->size();
   const int rank = team_state_->rank();
   const auto by_data = [this](int index) {
-    return controls_[static_cast<std::size_t>(index)].data;
+    return peer(static_cast<std::size_t>(index)).control_by_data;
   };
   const auto by_atomics = [this](int index) {
-    return controls_[static_cast<std::size_t>(index)].atomics;
+    return peer(static_cast<std::size_t>(index)).control_by_atomics;
   };
   auto* const words = ::new (control_.data()) sync::ControlWords{};
   const auto slots =
@@ -273,12 +313,11 @@ void WindowState::make_protocols() {
   auto* const table = reinterpret_cast<RegionTable*>(control_.data() + region_table_offset());
   regions_ =
       std::make_unique<RegionOwner>(*table, options_.most_regions, job, memory_.paths(), number_);
-  directories_.resize(static_cast<std::size_t>(size));
 }
 
 std::span<std::byte> WindowState::shared_span(Rank target) const {
-  const Target& part = targets_[checked_index("shared_span", target)];
-  if (part.mapped != nullptr && kind_ != WindowKind::dynamic) return {part.mapped, part.bytes};
+  const Part& part = parts_[checked_index("shared_span", target)];
+  if (part.address != nullptr) return {part.address, part.bytes};
   base::throw_error(
       ErrorCode::unsupported,
       {.operation = "shared_span",

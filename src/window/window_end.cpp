@@ -1,6 +1,7 @@
 // How a window goes: freed before, left by its destructor, by an exception, or by the end of the
 // runtime.
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -13,10 +14,18 @@ WindowState::~WindowState() {
   std::erase(team_state_->job().windows, this);
   if (!closed_) leave();
   // The records of what is outstanding point into this object, whatever has failed.
-  progress().out_of_turn([this] {
-    for (Traffic& way : traffic_) {
+  const auto see_off = [this](Traffic& way) {
+    way.turns().wait([&]() noexcept {
+      return std::ranges::all_of(peers_.made(), [&](Peer& peer) {
+        return !way.was_taken_to(peer) || way.pending(peer).done.remote_pending == 0;
+      });
+    });
+  };
+  see_off(common_);
+  progress().out_of_turn([&] {
+    for (Traffic& way : by_lanes_) {
       const transport::Progress::Turn turn(way.turns());
-      way.turns().wait([&]() noexcept { return way.is_idle(); });
+      see_off(way);
     }
   });
   if (kind_ == WindowKind::created || kind_ == WindowKind::dynamic) take_memory_back();
@@ -35,7 +44,8 @@ void WindowState::take_memory_back() noexcept {
     }
   };
   progress().out_of_turn([&] {
-    for (Traffic& way : traffic_) settle(way.turns());
+    settle(progress());
+    for (Traffic& way : by_lanes_) settle(way.turns());
   });
 }
 

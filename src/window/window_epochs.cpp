@@ -85,17 +85,18 @@ void WindowState::start(std::span<const Rank> targets) {
 // is waited for first.
 void WindowState::complete() {
   for (const int index : exposure_->targets()) {
-    const auto at = static_cast<std::size_t>(index);
-    if (targets_[at].atomics != targets_[at].data && common().is_touched(at)) {
-      flush_index(common(), at);
-    }
-    flush_lanes(at);
+    Peer* const known = peers_.find(static_cast<std::size_t>(index));
+    if (known == nullptr) continue;
+    const bool other_way = known->target.atomics != known->target.data;
+    if (other_way && known->pending.needs_flush()) flush_peer(common_, *known);
+    flush_lanes(*known);
   }
   const std::vector<int> targets(exposure_->targets().begin(), exposure_->targets().end());
   exposure_->complete();
   for (const int index : targets) {
-    const auto at = static_cast<std::size_t>(index);
-    if (common().is_touched(at)) flush_local_index(common(), at, common().pending(at));
+    Peer* const known = peers_.find(static_cast<std::size_t>(index));
+    if (known == nullptr || !known->pending.needs_flush()) continue;
+    flush_local_peer(common_, *known, known->pending.done);
   }
 }
 

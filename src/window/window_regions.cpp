@@ -44,16 +44,16 @@ void WindowState::detach_region(std::span<std::byte> memory) {
                      .hint = "only windows made by Window::dynamic() take memory away"});
 }
 
-Spot WindowState::locate_region(const TargetBytes& where, std::size_t index, std::size_t bytes) {
+Spot WindowState::locate_region(const TargetBytes& where, std::size_t bytes, Peer& peer) {
   const auto reach = [&](const MemoryRecord& region, Target& way) {
     auto attached = std::make_unique<TeamMemory>(team_state_->job(), memory_.paths());
-    way = reach_memory(index, region, *attached);
+    way = reach_memory(static_cast<std::size_t>(static_cast<int>(where.rank)), region, *attached);
     return attached;
   };
   std::uint64_t begin = 0;
   const Target* const found =
-      directories_[index].find(progress(), *vigil_, controls_[index].data.at(region_table_offset()),
-                               reach, where.offset, bytes, begin);
+      peer.regions->find(progress(), *vigil_, peer.control_by_data.at(region_table_offset()), reach,
+                         where.offset, bytes, begin);
   if (found == nullptr) throw_out_of_range(where, bytes);
   return {*found, where.offset - begin};
 }

@@ -27,6 +27,7 @@
 #include "window/accumulate_locks.hpp"
 #include "window/lock_epochs.hpp"
 #include "window/own_completion.hpp"
+#include "window/peer.hpp"
 #include "window/region_table.hpp"
 #include "window/request_pool.hpp"
 #include "window/stripes.hpp"
@@ -41,7 +42,7 @@ namespace oriel::window {
 /// What the coherence domain of a window is, and why.
 struct CoherenceChoice {
   CoherenceDomain domain = CoherenceDomain::cpu;
-  std::string reason{};
+  std::string_view reason{};
 };
 
 /// Chosen alike by all ranks. Pure.
@@ -58,11 +59,26 @@ struct Creation {
   WindowOptions options{};
 };
 
-/// Where an operation goes: a way to memory, and a place behind its base. A copy: while the
+/// Where the bytes of a put or get are: mapped here, or behind an endpoint.
+struct DataPlace {
+  std::byte* mapped = nullptr;  ///< null: see the others
+  transport::Endpoint* endpoint = nullptr;
+  transport::RemoteAddress address{};
+};
+
+/// Where an accumulate goes: a way to memory, and a place behind its base. A copy: while the
 /// operation waits for room, another thread may learn of other regions.
 struct Spot {
   Target target{};
   std::size_t offset = 0;
+};
+
+/// How an operation travels, and who counts it.
+struct Route {
+  Traffic& way;
+  Peer& peer;
+  transport::Endpoint& data;  ///< to the peer, of this way
+  transport::Completion& done;
 };
 
 /// One rank's side of a window. Members are called in the common turn (see Progress), but for those
@@ -73,54 +89,51 @@ class WindowState final : public MappedParts {
   WindowState(std::shared_ptr<TeamState> team, const Creation& creation);
   ~WindowState() override;
 
-  // window_transfer.cpp. What a CPU can do at once needs no turn: false if it can not. Else it goes
-  // by `way`, in its turn, and `done` counts the operation.
-  [[nodiscard]] bool put_by_cpu(const std::byte* source, std::size_t bytes, const TargetBytes& to);
-  [[nodiscard]] bool get_by_cpu(std::byte* destination, std::size_t bytes, const TargetBytes& from);
+  // window_transfer.cpp, data_path.hpp. What a CPU can do at once needs no turn: false if it can
+  // not. Else it goes to `peer` by `way`, in its turn, and `done` counts the operation.
   [[nodiscard]] bool put_by_cpu(const std::byte* source, const Layout& from,
                                 const TargetBytes& where, const Layout& to,
                                 std::size_t element_bytes);
   [[nodiscard]] bool get_by_cpu(std::byte* destination, const Layout& to, const TargetBytes& where,
                                 const Layout& from, std::size_t element_bytes);
-  void put(const std::byte* source, std::size_t bytes, const TargetBytes& to, Traffic& way,
-           transport::Completion& done);
-  void get(std::byte* destination, std::size_t bytes, const TargetBytes& from, Traffic& way,
-           transport::Completion& done);
+  void put(const std::byte* source, std::size_t bytes, const TargetBytes& to, const Route& route);
+  void get(std::byte* destination, std::size_t bytes, const TargetBytes& from, const Route& route);
   void put(const std::byte* source, const Layout& from, const TargetBytes& where, const Layout& to,
-           std::size_t element_bytes, Traffic& way, transport::Completion& done);
+           std::size_t element_bytes, const Route& route);
   void get(std::byte* destination, const Layout& to, const TargetBytes& where, const Layout& from,
-           std::size_t element_bytes, Traffic& way, transport::Completion& done);
+           std::size_t element_bytes, const Route& route);
 
   // window_atomics.cpp
   /// Needs no turn; false if it is not done in place.
   [[nodiscard]] bool accumulate_in_place(ElementType type, OpCode op, const void* operands,
                                          void* results, std::size_t count,
                                          const TargetBytes& where);
-  void accumulate(const Accumulation& what, const TargetBytes& where, transport::Completion& done);
-  void compare_and_swap(const Swap& what, const TargetBytes& where, transport::Completion& done);
+  void accumulate(ElementType type, OpCode op, const void* operands, void* results,
+                  std::size_t count, const TargetBytes& where, const Route& route);
+  void accumulate(const Accumulation& what, const TargetBytes& where, const Route& route);
+  void compare_and_swap(const Swap& what, const TargetBytes& where, const Route& route);
 
-  // window_sync.cpp
-  /// What everything but puts and gets goes by; these, too, where they belong to something that
-  /// does.
-  [[nodiscard]] Traffic& common() noexcept { return traffic_.back(); }
-  /// The count of operations on a target that flush waits for. Errors: invalid_rank.
-  [[nodiscard]] transport::Completion& pending(const TargetBytes& where);
-  /// Runs `start(way, done)` in the turn of the way that the calling thread's puts and gets take;
-  /// flush waits for it. Takes that turn. Errors: invalid_rank.
+  // Who counts an operation: these run `start(route)` in the turn of the route, which they take.
+  // Errors: invalid_rank.
+  /// Flush waits for it. By the way that the calling thread's puts and gets take …
   template <class Start>
   void transfer(const TargetBytes& where, Start&& start);
-  /// The same, and waits until it is locally complete.
+  /// … or by the common one, as everything else goes.
+  template <class Start>
+  void operate(const TargetBytes& where, Start&& start);
+  /// The same two, but waiting until it is locally complete.
   template <class Start>
   void transfer_now(const TargetBytes& where, Start&& start);
-  /// Runs `start(done)` and waits until it is locally complete.
   template <class Start>
-  void now(const TargetBytes& where, Start&& start);
-  /// Runs `start(done)` for a request of its own; takes the turn.
+  void operate_now(const TargetBytes& where, Start&& start);
+  /// For a request of its own.
   template <class Start>
   [[nodiscard]] Request request(const TargetBytes& where, Start&& start);
-  /// Runs `start(done)`, and adds one to the target's notification slot behind it.
+  /// Adds one to the target's notification slot behind it.
   template <class Start>
   void notified(const TargetBytes& where, std::size_t slot, Start&& start);
+
+  // window_sync.cpp
   /// These four take the turns they need.
   void flush(Rank target);
   void flush_all();
@@ -166,15 +179,11 @@ class WindowState final : public MappedParts {
   [[nodiscard]] WindowKind kind() const noexcept { return kind_; }
   [[nodiscard]] const WindowOptions& options() const noexcept { return options_; }
   [[nodiscard]] CoherenceDomain coherence() const noexcept { return coherence_.domain; }
-  [[nodiscard]] std::string describe() const;
+  [[nodiscard]] WindowCounters counters() const noexcept;
+  /// Takes the turn.
+  [[nodiscard]] std::string describe();
 
  private:
-  /// The control areas of a rank: by the way that data takes, and by that of atomics.
-  struct Controls {
-    sync::Partner data{};
-    sync::Partner atomics{};
-  };
-
   // window_create.cpp
   [[nodiscard]] bool is_contiguous() const noexcept {
     return kind_ == WindowKind::shared && options_.contiguous;
@@ -187,7 +196,9 @@ class WindowState final : public MappedParts {
   void attach(std::span<const WindowRecord> records);
   [[nodiscard]] Target reach_memory(std::size_t index, const MemoryRecord& theirs,
                                     TeamMemory& attached) const;
-  void attach_rank(std::size_t index, const WindowRecord& record);
+  Peer& reach(std::size_t index, const WindowRecord& record);
+  void note_far(std::size_t index, const WindowRecord& record);
+  [[nodiscard]] Peer& meet(std::size_t index);
   void place_parts(std::span<const WindowRecord> records);
   void show_mapped_parts();
   void make_protocols();
@@ -195,30 +206,55 @@ class WindowState final : public MappedParts {
   void abandon() noexcept;
 
   // window_transfer.cpp, window_regions.cpp
-  [[nodiscard]] const Target& part_of(const TargetBytes& where, std::size_t bytes) const;
-  [[nodiscard]] Spot locate(const TargetBytes& where, std::size_t bytes);
-  [[nodiscard]] Spot locate_region(const TargetBytes& where, std::size_t index, std::size_t bytes);
-  [[nodiscard]] std::size_t checked_index(std::string_view operation, Rank target) const;
+  [[nodiscard]] std::size_t checked_index(std::string_view operation, Rank target) const {
+    const auto index = static_cast<std::size_t>(static_cast<int>(target));
+    if (index >= parts_.size()) [[unlikely]]  // a negative rank became huge
+      throw_invalid_rank(operation, target);
+    return index;
+  }
+  /// A member, in the common turn. The way to it is made when it is first asked for.
+  [[nodiscard]] Peer& peer(std::size_t index) {
+    Peer* const known = peers_.find(index);
+    return known != nullptr ? *known : meet(index);
+  }
+  [[noreturn]] void throw_invalid_rank(std::string_view operation, Rank target) const;
   [[noreturn]] void throw_out_of_range(const TargetBytes& where, std::size_t bytes) const;
+  void check_range(const TargetBytes& where, std::size_t bytes, const Target& part) const {
+    if (where.offset > part.bytes || bytes > part.bytes - where.offset) [[unlikely]]
+      throw_out_of_range(where, bytes);
+  }
   void check_counts(const TargetBytes& where, std::size_t origin, std::size_t target) const;
-  [[nodiscard]] Spot locate(const TargetBytes& where, std::size_t bytes, Traffic& way);
-  static void start_put(const Target& to, std::size_t offset, const std::byte* source,
-                        std::size_t bytes, Traffic& way, transport::Completion& done);
-  static void start_get(const Target& from, std::size_t offset, std::byte* destination,
-                        std::size_t bytes, Traffic& way, transport::Completion& done);
+  [[nodiscard]] DataPlace locate(const TargetBytes& where, std::size_t bytes, const Route& route);
+  [[nodiscard]] Spot locate_region(const TargetBytes& where, std::size_t bytes, Peer& peer);
 
   // window_atomics.cpp, window_sync.cpp, window_epochs.cpp
   void check_atomics(std::string_view operation) const;
-  [[nodiscard]] RequestState& new_request(const TargetBytes& where);
-  [[nodiscard]] Traffic& way_to(const TargetBytes& where);
-  [[nodiscard]] transport::Endpoint& data_endpoint(std::size_t index, Traffic& way);
-  [[nodiscard]] bool is_any_touched(std::size_t ways) const noexcept;
-  void flush_index(Traffic& way, std::size_t index);
-  void flush_local_index(Traffic& way, std::size_t index, transport::Completion& done);
-  void flush_in(std::size_t ways, std::size_t index);
+  template <class Use>
+  void at_target(const TargetBytes& where, std::size_t bytes, Peer& peer, Use&& use);
+  [[nodiscard]] Route common_route(Peer& peer, transport::Completion& done) noexcept {
+    return {common_, peer, *peer.target.data, done};
+  }
+  /// The way of the calling thread's puts and gets to a member, which has been met if it is a lane.
+  [[nodiscard]] Traffic& way_to(std::size_t index) {
+    return lanes_ == nullptr || lanes_->is_home() ? common_ : lane_to(index);
+  }
+  [[nodiscard]] Traffic& lane_to(std::size_t index);
+  [[nodiscard]] transport::Endpoint& endpoint_of(const Traffic& way, std::size_t index,
+                                                 Pending& pending) {
+    if (pending.endpoint == nullptr) [[unlikely]]
+      pending.endpoint = &way.lane()->endpoint(team_state_->members()[index]);
+    return *pending.endpoint;
+  }
+  [[nodiscard]] bool is_any_lane_touched() const noexcept;
+  static void flush_peer(Traffic& way, Peer& peer);
+  static void flush_local_peer(Traffic& way, Peer& peer, transport::Completion& done);
   template <class Flush>
-  void in_touched(std::size_t ways, Flush&& flush);
-  void flush_lanes(std::size_t index);
+  void in_ways_to(Peer& peer, Flush&& flush);
+  template <class Flush>
+  void in_lanes_to(Peer& peer, Flush&& flush);
+  template <class Flush>
+  void in_touched(Flush&& flush);
+  void flush_lanes(Peer& peer);
   void flush_all_in_turn();
   void take_memory_back() noexcept;
   template <class Complete>
@@ -242,10 +278,14 @@ class WindowState final : public MappedParts {
   std::span<std::byte> local_;
   std::span<std::byte> control_;  // ControlWords, notification slots, RegionTable if dynamic
   TeamMemory memory_;
-  std::vector<Target> targets_;  // by team rank, as all of these
-  std::vector<Controls> controls_;
+  // What of a far member's memory is kept until it is met: by team rank, empty if nobody is far.
+  std::vector<transport::RemoteAddress> far_segments_;
+  std::vector<transport::RemoteAddress> far_parts_;  // of a created window
+  PeerTable peers_;
   std::vector<sync::ControlWords*> mapped_controls_;  // of all, if accumulates are in place
-  std::deque<Traffic> traffic_;  // by the lanes' numbers; the last is the common way's
+  const transport::Lanes* lanes_ = nullptr;           // null: everything goes the common way
+  Traffic common_;
+  std::deque<Traffic> by_lanes_;  // by their numbers
 
   // Released first: they see off what they have sent.
   std::unique_ptr<sync::Barrier> barrier_;
@@ -257,7 +297,6 @@ class WindowState final : public MappedParts {
   std::optional<Stripes> stripes_;  // if accumulates are in place
   std::unique_ptr<Accumulator> accumulator_;
   std::unique_ptr<RegionOwner> regions_;  // of a dynamic window
-  std::vector<RegionDirectory> directories_;
 };
 
 /// Lets go of a window in a turn of this thread's. Errors are logged.
@@ -269,34 +308,52 @@ void release_all(const JobContext& job) noexcept;
 
 template <class Start>
 void WindowState::transfer(const TargetBytes& where, Start&& start) {
-  Traffic& way = way_to(where);
+  const std::size_t index = checked_index(where.operation, where.rank);
+  Traffic& way = way_to(index);
   const transport::Progress::Turn turn(way.turns());
-  start(way, way.pending(checked_index(where.operation, where.rank), targets_.size()));
+  Peer& to = peer(index);
+  const Traffic::Operation operation(way, to);
+  start(Route{way, to, endpoint_of(way, index, operation.pending()), operation.done()});
+}
+
+template <class Start>
+void WindowState::operate(const TargetBytes& where, Start&& start) {
+  const transport::Progress::Turn turn(progress());
+  Peer& to = peer(checked_index(where.operation, where.rank));
+  const Traffic::Operation operation(common_, to);
+  start(common_route(to, operation.done()));
 }
 
 template <class Start>
 void WindowState::transfer_now(const TargetBytes& where, Start&& start) {
-  Traffic& way = way_to(where);
-  const transport::Progress::Turn turn(way.turns());
-  OwnCompletion done(way.turns());
-  start(way, *done);
   const std::size_t index = checked_index(where.operation, where.rank);
-  sync::flush_local(way.turns(), data_endpoint(index, way), *done);
+  Traffic& way = way_to(index);
+  const transport::Progress::Turn turn(way.turns());
+  Peer& to = peer(index);
+  transport::Endpoint& data = endpoint_of(way, index, way.pending(to));
+  OwnCompletion done(way.turns(), &way.tally());
+  start(Route{way, to, data, *done});
+  sync::flush_local(way.turns(), data, *done);
 }
 
 template <class Start>
-void WindowState::now(const TargetBytes& where, Start&& start) {
-  OwnCompletion done(progress());
-  start(*done);
-  flush_local_index(common(), checked_index(where.operation, where.rank), *done);
+void WindowState::operate_now(const TargetBytes& where, Start&& start) {
+  const transport::Progress::Turn turn(progress());
+  Peer& to = peer(checked_index(where.operation, where.rank));
+  OwnCompletion done(progress(), &common_.tally());
+  start(common_route(to, *done));
+  flush_local_peer(common_, to, *done);
 }
 
 template <class Start>
 Request WindowState::request(const TargetBytes& where, Start&& start) {
   const transport::Progress::Turn turn(progress());
-  RequestState& state = new_request(where);
+  Peer& to = peer(checked_index(where.operation, where.rank));
+  const Traffic::Operation operation(common_, to);
+  RequestState& state =
+      team_state_->job().requests->acquire(operation.done(), *to.target.data, *to.target.atomics);
   try {
-    start(state.done);
+    start(common_route(to, state.done));
   } catch (...) {
     state.pool->release(state);
     throw;
@@ -308,19 +365,19 @@ template <class Start>
 void WindowState::notified(const TargetBytes& where, std::size_t slot, Start&& start) {
   notifications_->check_range(where.operation, slot, 1);
   check_atomics(where.operation);
-  transport::Completion& done = pending(where);
-  const auto index = static_cast<std::size_t>(static_cast<int>(where.rank));
-  const sync::Partner& target = controls_[index].atomics;
+  const transport::Progress::Turn turn(progress());
+  Peer& to = peer(checked_index(where.operation, where.rank));
+  const Traffic::Operation operation(common_, to);
+  const sync::Partner& target = to.control_by_atomics;
   const transport::Corked corked(*target.endpoint);
-  start(done);
-  // On one way they keep their order.
-  if (targets_[index].data != target.endpoint) flush_index(common(), index);
-  notifications_->notify(where.operation, target, slot, done);
+  start(common_route(to, operation.done()));
+  if (to.target.data != target.endpoint) flush_peer(common_, to);  // on one way they keep order
+  notifications_->notify(where.operation, target, slot, operation.done());
 }
 
 inline std::uint64_t WindowState::lock_quickly(int target, LockMode mode) {
   const bool known = target == QuickLocks::kAllParts ||
-                     (target >= 0 && static_cast<std::size_t>(target) < targets_.size());
+                     (target >= 0 && static_cast<std::size_t>(target) < parts_.size());
   return known ? locks_->quick().lock(target, mode == LockMode::exclusive) : 0;
 }
 

@@ -1,5 +1,6 @@
 // Who counts an operation, flush, fence and the end of a window.
 
+#include <algorithm>
 #include <atomic>
 
 #include <fmt/format.h>
@@ -11,108 +12,120 @@ namespace oriel::window {
 
 using transport::Completion;
 
-Completion& WindowState::pending(const TargetBytes& where) {
-  return common().pending(checked_index(where.operation, where.rank), targets_.size());
-}
-
-/// Lanes are for what goes by the device, to memory that stays where it is.
-Traffic& WindowState::way_to(const TargetBytes& where) {
-  const JobContext& job = team_state_->job();
-  if (job.lanes == nullptr || kind_ == WindowKind::dynamic) return common();
-  const int world_rank = team_state_->members()[checked_index(where.operation, where.rank)];
-  const bool by_device = &memory_.path_to(world_rank) == job.verbs;
-  return by_device ? traffic_[job.lanes->mine()] : common();
-}
-
-transport::Endpoint& WindowState::data_endpoint(std::size_t index, Traffic& way) {
-  if (way.lane() == nullptr) return *targets_[index].data;
-  return way.lane()->endpoint(team_state_->members()[index]);
-}
-
-RequestState& WindowState::new_request(const TargetBytes& where) {
-  Completion& within = pending(where);
-  const Target& target = targets_[checked_index(where.operation, where.rank)];
-  return team_state_->job().requests->acquire(within, *target.data, *target.atomics);
-}
-
-void WindowState::flush_index(Traffic& way, std::size_t index) {
-  const Target& target = targets_[index];
-  Completion& pending = way.pending(index);
-  if (way.lane() == nullptr && target.atomics != target.data) {
-    sync::post(way.turns(), [&]() noexcept { return target.atomics->seal(pending); });
+/// Lanes are for what goes by the device, to memory that stays where it is: see attach().
+Traffic& WindowState::lane_to(std::size_t index) {
+  if (&memory_.path_to(team_state_->members()[index]) != team_state_->job().verbs) return common_;
+  const Peer* const known = peers_.find(index);
+  if (known == nullptr || known->by_lane.load(std::memory_order_acquire) == nullptr) {
+    const transport::Progress::Turn turn(progress());
+    Peer& met = peer(index);
+    if (met.by_lane.load(std::memory_order_relaxed) == nullptr) {
+      auto* const by_lane = new Pending[by_lanes_.size()];
+      for (std::size_t i = 0; i < by_lanes_.size(); ++i)
+        by_lane[i].done.tally = &by_lanes_[i].tally();
+      met.by_lane.store(by_lane, std::memory_order_release);
+    }
   }
-  sync::flush(way.turns(), data_endpoint(index, way), pending);
+  return by_lanes_[lanes_->mine()];
 }
 
-void WindowState::flush_local_index(Traffic& way, std::size_t index, Completion& done) {
-  const Target& target = targets_[index];
+void WindowState::flush_peer(Traffic& way, Peer& peer) {
+  Pending& pending = way.pending(peer);
+  const std::uint32_t posted = pending.posted.load(std::memory_order_relaxed);
+  const Target& target = peer.target;
+  if (way.lane() == nullptr && target.atomics != target.data) {
+    sync::post(way.turns(), [&]() noexcept { return target.atomics->seal(pending.done); });
+  }
+  sync::flush(way.turns(), *pending.endpoint, pending.done);
+  pending.flushed.store(posted, std::memory_order_relaxed);
+}
+
+void WindowState::flush_local_peer(Traffic& way, Peer& peer, Completion& done) {
+  const Target& target = peer.target;
   if (way.lane() == nullptr && target.atomics != target.data && done.local_pending != 0) {
     sync::post(way.turns(), [&]() noexcept { return target.atomics->seal(done); });
   }
-  sync::flush_local(way.turns(), data_endpoint(index, way), done);
+  sync::flush_local(way.turns(), *way.pending(peer).endpoint, done);
 }
 
-bool WindowState::is_any_touched(std::size_t ways) const noexcept {
-  for (std::size_t number = 0; number < ways; ++number) {
-    if (traffic_[number].is_touched()) return true;
-  }
-  return false;
+bool WindowState::is_any_lane_touched() const noexcept {
+  return std::ranges::any_of(by_lanes_, [](const Traffic& way) { return way.is_touched(); });
 }
 
-/// Runs flush(way) for each of the first `ways`, in its turn. What other threads have under way
-/// counts as this rank's.
+/// Runs flush(way) for each lane by which something may be under way to the peer, in its turn. What
+/// other threads have under way counts as this rank's.
 template <class Flush>
-void WindowState::in_touched(std::size_t ways, Flush&& flush) {
-  for (std::size_t number = 0; number < ways; ++number) {
-    Traffic& way = traffic_[number];
-    if (!way.is_touched()) continue;
+void WindowState::in_lanes_to(Peer& peer, Flush&& flush) {
+  const Pending* const pending = peer.by_lane.load(std::memory_order_acquire);
+  if (pending == nullptr) return;
+  for (std::size_t number = 0; number < by_lanes_.size(); ++number) {
+    if (!pending[number].needs_flush()) continue;
+    Traffic& way = by_lanes_[number];
     const transport::Progress::Turn turn(way.turns());
     flush(way);
   }
 }
 
-void WindowState::flush_in(std::size_t ways, std::size_t index) {
-  in_touched(ways, [&](Traffic& way) {
-    if (way.is_touched(index)) flush_index(way, index);  // stays touched: flush_all finds it done
-  });
+/// The same, of all ways.
+template <class Flush>
+void WindowState::in_ways_to(Peer& peer, Flush&& flush) {
+  if (peer.pending.needs_flush()) {
+    const transport::Progress::Turn turn(progress());
+    flush(common_);
+  }
+  in_lanes_to(peer, flush);
+}
+
+/// The same, for whatever peers.
+template <class Flush>
+void WindowState::in_touched(Flush&& flush) {
+  const auto in = [&](Traffic& way) {
+    if (!way.is_touched()) return;
+    const transport::Progress::Turn turn(way.turns());
+    flush(way);
+  };
+  std::ranges::for_each(by_lanes_, in);
+  in(common_);
 }
 
 void WindowState::flush(Rank target) {
-  flush_in(traffic_.size(), checked_index("flush", target));
+  Peer* const known = peers_.find(checked_index("flush", target));
+  if (known != nullptr) {
+    in_ways_to(*known, [&](Traffic& way) { flush_peer(way, *known); });  // stays touched
+  }
   std::atomic_thread_fence(std::memory_order_seq_cst);  // see ShmEndpoint::seal
 }
 
 void WindowState::flush_all() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  in_touched(traffic_.size(), [&](Traffic& way) {
-    way.flush_each([&](std::size_t index) { flush_index(way, index); });
-  });
+  in_touched([](Traffic& way) { way.flush_each([&](Peer& peer) { flush_peer(way, peer); }); });
 }
 
 void WindowState::flush_local(Rank target) {
-  const std::size_t index = checked_index("flush_local", target);
-  in_touched(traffic_.size(), [&](Traffic& way) {
-    if (way.is_touched(index)) flush_local_index(way, index, way.pending(index));
-  });
+  Peer* const known = peers_.find(checked_index("flush_local", target));
+  if (known == nullptr) return;
+  in_ways_to(*known,
+             [&](Traffic& way) { flush_local_peer(way, *known, way.pending(*known).done); });
 }
 
 void WindowState::flush_local_all() {
-  in_touched(traffic_.size(), [&](Traffic& way) {
-    way.for_each([&](std::size_t index) { flush_local_index(way, index, way.pending(index)); });
+  in_touched([](Traffic& way) {
+    way.for_each([&](Peer& peer) { flush_local_peer(way, peer, way.pending(peer).done); });
   });
 }
 
 /// flush_all() for who has the common turn.
 void WindowState::flush_all_in_turn() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  if (is_any_touched(traffic_.size())) progress().out_of_turn([this] { flush_all(); });
+  const bool any = common_.is_touched() || is_any_lane_touched();
+  if (any) progress().out_of_turn([this] { flush_all(); });
 }
 
 /// What went to a target by lanes is there before the common way says so. For who has the common
 /// turn.
-void WindowState::flush_lanes(std::size_t index) {
-  const std::size_t lanes = traffic_.size() - 1;
-  if (is_any_touched(lanes)) progress().out_of_turn([&] { flush_in(lanes, index); });
+void WindowState::flush_lanes(Peer& peer) {
+  if (!is_any_lane_touched()) return;
+  progress().out_of_turn([&] { in_lanes_to(peer, [&](Traffic& way) { flush_peer(way, peer); }); });
 }
 
 /// Who leaves here by an error tells the others, which may wait for it.
@@ -145,8 +158,24 @@ void WindowState::close() {
   });
 }
 
+WindowCounters WindowState::counters() const noexcept {
+  WindowCounters sum;
+  const auto add = [&](const Traffic& way) {
+    const transport::Tally& tally = way.tally();
+    sum.work_requests += tally.work_requests.value();
+    sum.doorbells += tally.doorbells.value();
+    sum.completions += tally.completions.value();
+    sum.inline_bytes += tally.inline_bytes.value();
+    sum.bounce_bytes += tally.bounce_bytes.value();
+    sum.retries += tally.retries.value();
+  };
+  add(common_);
+  std::ranges::for_each(by_lanes_, add);
+  return sum;
+}
+
 std::size_t WindowState::size_bytes(Rank target) const {
-  return targets_[checked_index("size", target)].bytes;
+  return parts_[checked_index("size", target)].bytes;
 }
 
 namespace {
@@ -161,15 +190,16 @@ std::string promises_of(const WindowOptions& options) {
 
 }  // namespace
 
-std::string WindowState::describe() const {
+std::string WindowState::describe() {
   std::string text =
       fmt::format("window {}: {}{}, {} notification slots, atomics: {} ({})\n", number_,
                   to_string(kind_), promises_of(options_), options_.notification_slots,
                   to_string(coherence_.domain), coherence_.reason);
-  for (std::size_t index = 0; index < targets_.size(); ++index) {
-    const Target& target = targets_[index];
-    text += fmt::format("  rank {}: {} bytes, {}\n", index, target.bytes,
-                        target.mapped != nullptr ? "mapped" : target.data->describe());
+  const transport::Progress::Turn turn(progress());
+  for (std::size_t index = 0; index < parts_.size(); ++index) {
+    const Part& part = parts_[index];
+    text += fmt::format("  rank {}: {} bytes, {}\n", index, part.bytes,
+                        part.address != nullptr ? "mapped" : peer(index).target.data->describe());
   }
   return text;
 }

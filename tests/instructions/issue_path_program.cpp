@@ -25,6 +25,11 @@ constexpr int kTimes = 1000;
   asm volatile("" ::: "memory");
 }
 
+[[gnu::noinline]] void counted_fetch_add(oriel::Window<std::uint64_t>& window) {
+  static_cast<void>(window.fetch_add(1, oriel::Rank(1), 1));
+  asm volatile("" ::: "memory");
+}
+
 }  // namespace
 
 int main() {
@@ -44,6 +49,7 @@ int main() {
                                window.flush(oriel::Rank(1));
                              }
                              for (int i = 0; i < kTimes; ++i) counted_empty_flush(window);
+                             for (int i = 0; i < kTimes; ++i) counted_fetch_add(window);
                            }
                            meet.arrive_and_wait();
                            window.fence();

@@ -42,12 +42,13 @@ struct WorkRecord {
   std::uint32_t rkey = 0;
   std::uint64_t remote_address = 0;
   std::byte* local = nullptr;  ///< where the device reads or writes: registered until retired
-  std::uint64_t operand = 0;   ///< to add, or to compare with
-  std::uint64_t swap = 0;
+  transport::Completion* done = nullptr;
   std::byte* copy_to = nullptr;  ///< memory of the user that gets `length` bytes of `local`
   std::byte* bounce = nullptr;   ///< slot to give back
-  std::uint32_t scattered = 0;   ///< runs that get `length` bytes of `local`, listed in the slot
-  transport::Completion* done = nullptr;
+  /// Atomics: to add, or to compare with. Others: runs that get `length` bytes of `local`, listed
+  /// in the bounce slot.
+  std::uint64_t operand = 0;
+  std::uint64_t swap = 0;
 };
 
 /// A ring of records with three marks, each a running number:
@@ -102,20 +103,21 @@ class SendLedger {
     return false;
   }
 
-  /// Requires has_room(). @param wants_completion  signalled whatever the rules say
-  const WorkRecord& append(const WorkRecord& record, bool wants_completion) noexcept {
-    assert(has_room());
-    WorkRecord& entry = ring_[place(next_)] = record;
+  /// The place of the next record, to be filled before append(). Requires has_room().
+  [[nodiscard]] WorkRecord& next_record() noexcept { return ring_[place(next_)]; }
+  /// Takes it in. Requires has_room(). @param entry  next_record(), filled
+  /// @param wants_completion  signalled whatever the rules say
+  void append(WorkRecord& entry, bool wants_completion) noexcept {
+    assert(has_room() && &entry == &next_record());
     const bool lone = next_ == retired_;
     ++next_;
     ++unsignalled_;
     if (lone || wants_completion || unsignalled_ >= signal_every_) signal(entry);
-    if (brings_data(record)) ++reads_;
-    if (record.opcode == Opcode::write && record.length > 0) {
+    if (brings_data(entry)) ++reads_;
+    if (entry.opcode == Opcode::write && entry.length > 0) {
       has_unread_writes_ = true;
       last_write_ = next_ - 1;
     }
-    return entry;
   }
 
   /// Makes the last record ask for a completion if that is still possible. False: it is with the

@@ -147,9 +147,14 @@ class VerbsEndpoint final : public transport::Endpoint {
 
   // verbs_endpoint_datapath.cpp, verbs_endpoint_runs.cpp
   [[nodiscard]] Admission admit(transport::Completion& done) noexcept;
+  /// There is no room: 0, for who returns how much was taken.
+  static std::size_t note_retry(const transport::Completion& done) noexcept {
+    if (done.tally != nullptr) done.tally->retries.add(1);
+    return 0;
+  }
   void post_staged() noexcept;
-  [[nodiscard]] WorkRecord small_record(Operation operation, Opcode opcode, std::uint32_t length,
-                                        transport::RemoteAddress target) const noexcept;
+  [[nodiscard]] WorkRecord& begin(Operation operation, Opcode opcode, std::uint32_t length,
+                                  transport::RemoteAddress target) noexcept;
   void commit(WorkRecord& record, transport::Completion& done, bool wants_completion,
               Doorbell doorbell) noexcept;
   [[nodiscard]] transport::PostResult post_atomic(Opcode opcode, Operation operation,

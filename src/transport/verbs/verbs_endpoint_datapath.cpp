@@ -18,6 +18,19 @@ using transport::Completion;
 using transport::PostResult;
 using transport::RemoteAddress;
 
+namespace {
+
+/// The lengths that are the most common cost no call.
+void copy_small(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+  if (bytes == sizeof(std::uint64_t)) {
+    std::memcpy(to, from, sizeof(std::uint64_t));
+  } else {
+    std::memcpy(to, from, bytes);
+  }
+}
+
+}  // namespace
+
 /// Whether one more operation may be recorded. On a failed endpoint it is started and failed here,
 /// so that nobody waits for it.
 VerbsEndpoint::Admission VerbsEndpoint::admit(Completion& done) noexcept {
@@ -28,30 +41,46 @@ VerbsEndpoint::Admission VerbsEndpoint::admit(Completion& done) noexcept {
       return Admission::failed;
     }
   }
-  return has_room() ? Admission::granted : Admission::no_credit;
+  if (has_room()) [[likely]]
+    return Admission::granted;
+  note_retry(done);
+  return Admission::no_credit;
 }
 
-WorkRecord VerbsEndpoint::small_record(Operation operation, Opcode opcode, std::uint32_t length,
-                                       RemoteAddress target) const noexcept {
-  const std::uint32_t place = SendLedger::place(send_->ledger.next());
-  return {.operation = operation,
-          .opcode = opcode,
-          .length = length,
-          .lkey = send_->payloads.lkey(),
-          .rkey = static_cast<std::uint32_t>(target.key),
-          .remote_address = target.address,
-          .local = send_->payloads.data() + std::size_t{place} * kSmallBytes};
+/// The next record, begun, with the payload place that goes with it; commit() takes it in.
+/// Requires: admitted.
+WorkRecord& VerbsEndpoint::begin(Operation operation, Opcode opcode, std::uint32_t length,
+                                 RemoteAddress target) noexcept {
+  SendSide& send = *send_;
+  const std::uint32_t place = SendLedger::place(send.ledger.next());
+  WorkRecord& record = send.ledger.next_record();
+  record.operation = operation;
+  record.opcode = opcode;
+  record.signalled = false;
+  record.locally_done = false;
+  record.length = length;
+  record.lkey = send.payloads.lkey();
+  record.rkey = static_cast<std::uint32_t>(target.key);
+  record.remote_address = target.address;
+  record.local = send.payloads.data() + std::size_t{place} * kSmallBytes;
+  record.copy_to = nullptr;
+  record.bounce = nullptr;
+  return record;  // what is left is set where it is used
 }
 
-/// Records the request, and posts it unless it may wait for others to share a doorbell. It never
-/// waits beyond the next progress(), seal() or signal(); nor, unless corked, when nothing is in
-/// flight.
+/// Takes in the record that was begun, and posts it unless it may wait for others to share a
+/// doorbell. It never waits beyond the next progress(), seal() or signal(); nor, unless corked,
+/// when nothing is in flight.
 void VerbsEndpoint::commit(WorkRecord& record, Completion& done, bool wants_completion,
                            Doorbell doorbell) noexcept {
-  done.started();
-  if (record.locally_done) done.locally_done();
+  done.started(record.locally_done);
   record.done = &done;
   SendLedger& ledger = send_->ledger;
+  if (transport::Tally* const tally = done.tally) {
+    tally->work_requests.add(1);
+    if (send_->connection->poster().fits_inline(record)) tally->inline_bytes.add(record.length);
+    if (record.bounce != nullptr) tally->bounce_bytes.add(record.length);
+  }
   ledger.append(record, wants_completion || services_.cq.is_half_used());
   services_.cq.take_credit();
   const bool now = !is_corked_ && (doorbell == Doorbell::now || ledger.in_flight() == 0);
@@ -65,31 +94,37 @@ void VerbsEndpoint::commit(WorkRecord& record, Completion& done, bool wants_comp
 
 void VerbsEndpoint::post_staged() noexcept {
   if (!is_ready() || send_->ledger.staged() == 0) return;
-  const auto result = send_->connection->poster().post(send_->ledger);
-  send_->ledger.mark_posted(result.posted);
+  SendLedger& ledger = send_->ledger;
+  const auto result = send_->connection->poster().post(ledger);
+  if (transport::Tally* const tally = ledger.record(ledger.next() - 1).done->tally)
+    tally->doorbells.add(1);
+  ledger.mark_posted(result.posted);
   if (result.error != 0) device_failed("posting a work request", result.error);
 }
 
-std::size_t VerbsEndpoint::put(const std::byte* source, std::size_t bytes, RemoteAddress target,
-                               Completion& done) {
+/// Flattened, as the others that most operations are: one frame from here to the device.
+[[gnu::flatten]] std::size_t VerbsEndpoint::put(const std::byte* source, std::size_t bytes,
+                                                RemoteAddress target, Completion& done) {
   if (const auto admission = admit(done); admission != Admission::granted) [[unlikely]]
     return admission == Admission::failed ? bytes : 0;
-  auto length =
-      static_cast<std::uint32_t>(std::min<std::size_t>(bytes, services_.max_message_bytes));
-  WorkRecord record = small_record(Operation::put, Opcode::write, length, target);
   if (bytes <= kSmallBytes) {
-    std::memcpy(record.local, source, bytes);
+    WorkRecord& record =
+        begin(Operation::put, Opcode::write, static_cast<std::uint32_t>(bytes), target);
+    copy_small(record.local, source, bytes);
     record.locally_done = true;
     commit(record, done, false, Doorbell::may_wait);
     return bytes;
   }
+  auto length =
+      static_cast<std::uint32_t>(std::min<std::size_t>(bytes, services_.max_message_bytes));
+  WorkRecord& record = begin(Operation::put, Opcode::write, length, target);
   if (const auto range = services_.ranges.find(source); range.bytes > 0) {
     length = static_cast<std::uint32_t>(std::min<std::size_t>(length, range.bytes));
     record.local = const_cast<std::byte*>(source);  // the device only reads it
     record.lkey = range.lkey;
   } else {
     record.bounce = services_.bounce.acquire();
-    if (record.bounce == nullptr) return 0;
+    if (record.bounce == nullptr) return note_retry(done);
     length = static_cast<std::uint32_t>(std::min<std::size_t>(length, BouncePool::kSlotBytes));
     std::memcpy(record.bounce, source, length);
     record.local = record.bounce;
@@ -102,13 +137,13 @@ std::size_t VerbsEndpoint::put(const std::byte* source, std::size_t bytes, Remot
   return length;
 }
 
-std::size_t VerbsEndpoint::get(std::byte* destination, std::size_t bytes, RemoteAddress target,
-                               Completion& done) {
+[[gnu::flatten]] std::size_t VerbsEndpoint::get(std::byte* destination, std::size_t bytes,
+                                                RemoteAddress target, Completion& done) {
   if (const auto admission = admit(done); admission != Admission::granted) [[unlikely]]
     return admission == Admission::failed ? bytes : 0;
   auto length =
       static_cast<std::uint32_t>(std::min<std::size_t>(bytes, services_.max_message_bytes));
-  WorkRecord record = small_record(Operation::get, Opcode::read, length, target);
+  WorkRecord& record = begin(Operation::get, Opcode::read, length, target);
   if (const auto range = services_.ranges.find(destination); range.bytes > 0) {
     length = static_cast<std::uint32_t>(std::min<std::size_t>(length, range.bytes));
     record.local = destination;
@@ -117,7 +152,8 @@ std::size_t VerbsEndpoint::get(std::byte* destination, std::size_t bytes, Remote
     record.copy_to = destination;
     if (bytes > kSmallBytes) {
       record.bounce = services_.bounce.acquire();
-      if (record.bounce == nullptr) return 0;
+      if (record.bounce == nullptr) return note_retry(done);
+      record.operand = 0;  // no runs
       length = static_cast<std::uint32_t>(std::min<std::size_t>(length, BouncePool::kSlotBytes));
       record.local = record.bounce;
       record.lkey = services_.bounce.lkey();
@@ -129,12 +165,13 @@ std::size_t VerbsEndpoint::get(std::byte* destination, std::size_t bytes, Remote
   return length;
 }
 
-PostResult VerbsEndpoint::post_atomic(Opcode opcode, Operation operation, std::uint64_t operand,
-                                      std::uint64_t swap, std::uint64_t* result,
-                                      RemoteAddress target, Completion& done) noexcept {
+[[gnu::flatten]] PostResult VerbsEndpoint::post_atomic(Opcode opcode, Operation operation,
+                                                       std::uint64_t operand, std::uint64_t swap,
+                                                       std::uint64_t* result, RemoteAddress target,
+                                                       Completion& done) noexcept {
   if (const auto admission = admit(done); admission != Admission::granted) [[unlikely]]
     return admission == Admission::failed ? PostResult::posted : PostResult::no_credit;
-  WorkRecord record = small_record(operation, opcode, sizeof *result, target);
+  WorkRecord& record = begin(operation, opcode, sizeof *result, target);
   record.operand = operand;
   record.swap = swap;
   record.copy_to = std::bit_cast<std::byte*>(result);
@@ -182,7 +219,7 @@ PostResult VerbsEndpoint::post_message(Opcode opcode, std::uint64_t value, Remot
   }
   if (const auto admission = admit(done); admission != Admission::granted) [[unlikely]]
     return admission == Admission::failed ? PostResult::posted : PostResult::no_credit;
-  WorkRecord record = small_record(Operation::signal, opcode, sizeof value, word);
+  WorkRecord& record = begin(Operation::signal, opcode, sizeof value, word);
   if (opcode == Opcode::write) {
     std::memcpy(record.local, &value, sizeof value);
   } else {
@@ -198,8 +235,8 @@ PostResult VerbsEndpoint::post_message(Opcode opcode, std::uint64_t value, Remot
 /// For a completion behind everything, or a sign of life: no bytes, to an address that is valid
 /// all the same.
 void VerbsEndpoint::post_empty_write(Operation operation, Completion& done) noexcept {
-  WorkRecord record = small_record(operation, Opcode::write, 0,
-                                   {peer_.visibility_word_address, peer_.visibility_word_rkey});
+  WorkRecord& record = begin(operation, Opcode::write, 0,
+                             {peer_.visibility_word_address, peer_.visibility_word_rkey});
   record.locally_done = true;
   commit(record, done, true, Doorbell::now);
 }
@@ -221,8 +258,8 @@ PostResult VerbsEndpoint::seal(Completion& done) {
   if (!must_read_back()) return ask_for_completions(done);
   if (!has_room()) return PostResult::no_credit;
   // The answer to a read travels behind the writes to memory before it, on every fabric.
-  WorkRecord record = small_record(Operation::flush, Opcode::read, sizeof(std::uint64_t),
-                                   {peer_.visibility_word_address, peer_.visibility_word_rkey});
+  WorkRecord& record = begin(Operation::flush, Opcode::read, sizeof(std::uint64_t),
+                             {peer_.visibility_word_address, peer_.visibility_word_rkey});
   commit(record, done, true, Doorbell::now);
   return PostResult::posted;
 }
@@ -236,9 +273,11 @@ PostResult VerbsEndpoint::follow(Completion& done) {
 
 void VerbsEndpoint::finish(const WorkRecord& record) noexcept {
   if (record.copy_to != nullptr && !failure_)
-    std::memcpy(record.copy_to, record.local, record.length);
-  if (record.scattered != 0 && !failure_) scatter(record);
-  if (record.bounce != nullptr) services_.bounce.release(record.bounce);
+    copy_small(record.copy_to, record.local, record.length);
+  if (record.bounce != nullptr) {
+    if (record.opcode == Opcode::read && !failure_) scatter(record);
+    services_.bounce.release(record.bounce);
+  }
   if (failure_) record.done->failed(*failure_);
   if (!record.locally_done) record.done->locally_done();
   record.done->remotely_done();
@@ -247,6 +286,8 @@ void VerbsEndpoint::finish(const WorkRecord& record) noexcept {
 std::uint32_t VerbsEndpoint::completed(std::uint32_t number) noexcept {
   // A number that is not in flight was left behind by a destroyed queue pair.
   if (send_ == nullptr || !send_->ledger.is_in_flight(number)) return 0;
+  if (transport::Tally* const tally = send_->ledger.record(number).done->tally)
+    tally->completions.add(1);
   const auto count =
       send_->ledger.retire_through(number, [this](const WorkRecord& record) { finish(record); });
   services_.cq.give_back(count);

@@ -73,11 +73,11 @@ std::size_t VerbsEndpoint::put_gathered(std::span<const Run> runs, std::size_t b
                                         RemoteAddress target, Completion& done) noexcept {
   if (const auto admission = admit(done); admission != Admission::granted) [[unlikely]]
     return admission == Admission::failed ? runs.size() : 0;
-  WorkRecord record =
-      small_record(Operation::put, Opcode::write, static_cast<std::uint32_t>(bytes), target);
+  WorkRecord& record =
+      begin(Operation::put, Opcode::write, static_cast<std::uint32_t>(bytes), target);
   if (bytes > kSmallBytes) {
     record.bounce = services_.bounce.acquire();
-    if (record.bounce == nullptr) return 0;
+    if (record.bounce == nullptr) return note_retry(done);
     record.local = record.bounce;
     record.lkey = services_.bounce.lkey();
   }
@@ -105,18 +105,18 @@ std::size_t VerbsEndpoint::get_scattered(std::span<const Run> runs, std::size_t 
                                          RemoteAddress target, Completion& done) noexcept {
   if (const auto admission = admit(done); admission != Admission::granted) [[unlikely]]
     return admission == Admission::failed ? runs.size() : 0;
-  WorkRecord record =
-      small_record(Operation::get, Opcode::read, static_cast<std::uint32_t>(bytes), target);
+  WorkRecord& record =
+      begin(Operation::get, Opcode::read, static_cast<std::uint32_t>(bytes), target);
   if (runs.size() == 1 && bytes <= kSmallBytes) {
     record.copy_to = runs.front().origin;
   } else {
     record.bounce = services_.bounce.acquire();
-    if (record.bounce == nullptr) return 0;
+    if (record.bounce == nullptr) return note_retry(done);
     for (std::size_t i = 0; i < runs.size(); ++i) {
       const ScatterEntry entry{runs[i].origin, runs[i].bytes};
       std::memcpy(record.bounce + i * sizeof entry, &entry, sizeof entry);
     }
-    record.scattered = static_cast<std::uint32_t>(runs.size());
+    record.operand = runs.size();
     record.local = record.bounce + kScatterBytes;
     record.lkey = services_.bounce.lkey();
   }
@@ -128,7 +128,7 @@ std::size_t VerbsEndpoint::get_scattered(std::span<const Run> runs, std::size_t 
 /// What a get has brought goes to the runs that it was for.
 void VerbsEndpoint::scatter(const WorkRecord& record) noexcept {
   const std::byte* from = record.local;
-  for (std::uint32_t i = 0; i < record.scattered; ++i) {
+  for (std::uint64_t i = 0; i < record.operand; ++i) {
     ScatterEntry entry{};
     std::memcpy(&entry, record.bounce + i * sizeof entry, sizeof entry);
     std::memcpy(entry.to, from, entry.bytes);

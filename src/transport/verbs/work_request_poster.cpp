@@ -43,12 +43,9 @@ bool may_be_unsupported(int error) {
   return error == EOPNOTSUPP || error == ENOSYS || error == EINVAL;
 }
 
-std::uint64_t address_of(const std::byte* memory) noexcept {
-  return std::bit_cast<std::uintptr_t>(memory);
-}
-
 ibv_sge sge_of(const WorkRecord& record) noexcept {
-  return {.addr = address_of(record.local), .length = record.length, .lkey = record.lkey};
+  return {
+      .addr = WorkRequestPoster::address_of(record), .length = record.length, .lkey = record.lkey};
 }
 
 ibv_send_wr request_of(const WorkRecord& record) noexcept {
@@ -99,42 +96,6 @@ WorkRequestPoster WorkRequestPoster::create(rdma_cm_id* id, ibv_pd* pd, ibv_cq* 
   }
 }
 
-WorkRequestPoster::Result WorkRequestPoster::post(const SendLedger& ledger) const noexcept {
-  return extended_ != nullptr ? post_extended(ledger) : post_chained(ledger);
-}
-
-WorkRequestPoster::Result WorkRequestPoster::post_extended(
-    const SendLedger& ledger) const noexcept {
-  ibv_wr_start(extended_);
-  for (std::uint32_t number = ledger.posted(); number != ledger.next(); ++number) {
-    const WorkRecord& record = ledger.record(number);
-    extended_->wr_id = wr_id_base_ | number;
-    extended_->wr_flags = flags(record);  // IBV_SEND_INLINE too: Soft-RoCE asks for it
-    switch (record.opcode) {
-      case Opcode::write:
-        ibv_wr_rdma_write(extended_, record.rkey, record.remote_address);
-        break;
-      case Opcode::read:
-        ibv_wr_rdma_read(extended_, record.rkey, record.remote_address);
-        break;
-      case Opcode::fetch_add:
-        ibv_wr_atomic_fetch_add(extended_, record.rkey, record.remote_address, record.operand);
-        break;
-      case Opcode::compare_and_swap:
-        ibv_wr_atomic_cmp_swp(extended_, record.rkey, record.remote_address, record.operand,
-                              record.swap);
-        break;
-    }
-    if (fits_inline(record)) {
-      ibv_wr_set_inline_data(extended_, record.local, record.length);
-    } else {  // also for no bytes at all: some providers end a request by its buffer
-      ibv_wr_set_sge(extended_, record.lkey, address_of(record.local), record.length);
-    }
-  }
-  const int error = ibv_wr_complete(extended_);
-  return {.posted = error == 0 ? ledger.staged() : 0, .error = error};
-}
-
 WorkRequestPoster::Result WorkRequestPoster::post_chained(const SendLedger& ledger) const noexcept {
   std::array<ibv_send_wr, kChain> requests;
   std::array<ibv_sge, kChain> sges;
@@ -150,7 +111,7 @@ WorkRequestPoster::Result WorkRequestPoster::post_chained(const SendLedger& ledg
       requests[i].next = i + 1 < count ? &requests[i + 1] : nullptr;
       requests[i].sg_list = &sges[i];
       requests[i].num_sge = record.length > 0 ? 1 : 0;
-      requests[i].send_flags = flags(record);
+      requests[i].send_flags = flags_of(record);
     }
     ibv_send_wr* refused = nullptr;
     if (const int error = ibv_post_send(qp_, requests.data(), &refused); error != 0) {

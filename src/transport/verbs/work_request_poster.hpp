@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -25,11 +26,19 @@ class WorkRequestPoster {
     std::uint32_t posted = 0;
     int error = 0;  ///< errno of the first record that was not posted
   };
-  /// Posts everything staged with one doorbell. The queue has room for it: the ledger is never
-  /// deeper than the queue, so every error is a real one.
-  [[nodiscard]] Result post(const SendLedger& ledger) const noexcept;
+  /// Posts everything staged, at least one record, with one doorbell. The queue has room for it:
+  /// the ledger is never deeper than the queue, so every error is a real one.
+  [[nodiscard]] Result post(const SendLedger& ledger) const noexcept {
+    return extended_ != nullptr ? post_extended(ledger) : post_chained(ledger);
+  }
 
   [[nodiscard]] std::uint32_t max_inline() const noexcept { return max_inline_; }
+  [[nodiscard]] bool fits_inline(const WorkRecord& record) const noexcept {
+    return record.opcode == Opcode::write && record.length > 0 && record.length <= max_inline_;
+  }
+  [[nodiscard]] static std::uint64_t address_of(const WorkRecord& record) noexcept {
+    return std::bit_cast<std::uintptr_t>(record.local);
+  }
   [[nodiscard]] std::string_view interface_name() const noexcept {
     return extended_ != nullptr ? "ibv_wr_*" : "ibv_post_send";
   }
@@ -39,15 +48,13 @@ class WorkRequestPoster {
                     std::uint64_t wr_id_base) noexcept
       : qp_(qp), extended_(extended), max_inline_(max_inline), wr_id_base_(wr_id_base) {}
 
-  [[nodiscard]] bool fits_inline(const WorkRecord& record) const noexcept {
-    return record.opcode == Opcode::write && record.length > 0 && record.length <= max_inline_;
-  }
-  [[nodiscard]] unsigned flags(const WorkRecord& record) const noexcept {
+  [[nodiscard]] unsigned flags_of(const WorkRecord& record) const noexcept {
     unsigned flags = 0;
     if (record.signalled) flags |= IBV_SEND_SIGNALED;
     if (fits_inline(record)) flags |= IBV_SEND_INLINE;
     return flags;
   }
+  void build(const WorkRecord& record, std::uint32_t number) const noexcept;
   [[nodiscard]] Result post_extended(const SendLedger& ledger) const noexcept;
   [[nodiscard]] Result post_chained(const SendLedger& ledger) const noexcept;
 
@@ -56,5 +63,43 @@ class WorkRequestPoster {
   std::uint32_t max_inline_;
   std::uint64_t wr_id_base_;
 };
+
+inline WorkRequestPoster::Result WorkRequestPoster::post_extended(
+    const SendLedger& ledger) const noexcept {
+  ibv_wr_start(extended_);
+  std::uint32_t number = ledger.posted();
+  do {
+    build(ledger.record(number), number);
+  } while (++number != ledger.next());
+  const int error = ibv_wr_complete(extended_);
+  return {.posted = error == 0 ? ledger.staged() : 0, .error = error};
+}
+
+inline void WorkRequestPoster::build(const WorkRecord& record,
+                                     std::uint32_t number) const noexcept {
+  const unsigned flags = flags_of(record);
+  extended_->wr_id = wr_id_base_ | number;
+  extended_->wr_flags = flags;  // IBV_SEND_INLINE too: Soft-RoCE asks for it
+  switch (record.opcode) {
+    case Opcode::write:
+      ibv_wr_rdma_write(extended_, record.rkey, record.remote_address);
+      break;
+    case Opcode::read:
+      ibv_wr_rdma_read(extended_, record.rkey, record.remote_address);
+      break;
+    case Opcode::fetch_add:
+      ibv_wr_atomic_fetch_add(extended_, record.rkey, record.remote_address, record.operand);
+      break;
+    case Opcode::compare_and_swap:
+      ibv_wr_atomic_cmp_swp(extended_, record.rkey, record.remote_address, record.operand,
+                            record.swap);
+      break;
+  }
+  if ((flags & IBV_SEND_INLINE) != 0) {
+    ibv_wr_set_inline_data(extended_, record.local, record.length);
+  } else {  // also for no bytes at all: some providers end a request by its buffer
+    ibv_wr_set_sge(extended_, record.lkey, address_of(record), record.length);
+  }
+}
 
 }  // namespace oriel::verbs

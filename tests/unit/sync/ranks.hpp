@@ -5,11 +5,13 @@
 #include <deque>
 #include <exception>
 #include <numeric>
+#include <span>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/doorbell.hpp"
 #include "support/memory_endpoint.hpp"
 #include "sync/barrier.hpp"
 #include "sync/control_words.hpp"
@@ -17,14 +19,45 @@
 
 namespace oriel::test {
 
+/// Rings the rank whose words a message has changed, as shared memory does.
+class RingingEndpoint final : public MemoryEndpoint {
+ public:
+  RingingEndpoint(std::span<sync::ControlWords> words, std::deque<base::Doorbell>& doorbells)
+      : words_(words), doorbells_(doorbells) {}
+  [[nodiscard]] PostResult signal(std::uint64_t value, RemoteAddress target,
+                                  Completion& done) override {
+    const PostResult result = MemoryEndpoint::signal(value, target, done);
+    ring(target);
+    return result;
+  }
+  [[nodiscard]] PostResult add(std::uint64_t operand, RemoteAddress target,
+                               Completion& done) override {
+    const PostResult result = MemoryEndpoint::add(operand, target, done);
+    ring(target);
+    return result;
+  }
+
+ private:
+  void ring(RemoteAddress target) {
+    const auto* const word = reinterpret_cast<const std::byte*>(target.address);
+    const auto offset = static_cast<std::size_t>(word - std::as_bytes(words_).data());
+    const std::size_t rank = offset / sizeof(sync::ControlWords);
+    if (rank < doorbells_.size()) doorbells_[rank].ring();  // else not one of the words
+  }
+  std::span<sync::ControlWords> words_;
+  std::deque<base::Doorbell>& doorbells_;
+};
+
 class Ranks {
  public:
-  explicit Ranks(int size) : words(static_cast<std::size_t>(size)), members(words.size()) {
+  explicit Ranks(int size)
+      : words(static_cast<std::size_t>(size)), members(words.size()), doorbells(words.size()) {
     std::iota(members.begin(), members.end(), 0);
     for (int rank = 0; rank < size; ++rank) {
-      endpoints.emplace_back();
-      health.emplace_back().set_hosts(std::vector<std::string>(members.size(), "nodeX"));
-      progress.emplace_back(std::vector<transport::Lane*>{}, nullptr, true);
+      const auto index = static_cast<std::size_t>(rank);
+      endpoints.emplace_back(words, doorbells);
+      health.emplace_back().set_hosts(std::vector<std::string>(kNamed, "nodeX"));
+      progress.emplace_back(std::vector<transport::Lane*>{}, &doorbells[index], true);
     }
     for (int rank = 0; rank < size; ++rank) {
       const auto index = static_cast<std::size_t>(rank);
@@ -59,9 +92,12 @@ class Ranks {
     for (std::thread& thread : threads) thread.join();
   }
 
-  std::deque<sync::ControlWords> words;
+  static constexpr std::size_t kNamed = 64;  ///< ranks that messages may name
+
+  std::vector<sync::ControlWords> words;
   std::vector<int> members;
-  std::deque<MemoryEndpoint> endpoints;
+  std::deque<base::Doorbell> doorbells;
+  std::deque<RingingEndpoint> endpoints;
   std::deque<transport::PeerHealth> health;
   std::deque<transport::Progress> progress;
   std::deque<sync::Barrier> barriers;

@@ -16,11 +16,18 @@ WorkRecord read_of(std::uint32_t length) {
   return {.operation = Operation::get, .opcode = Opcode::read, .length = length};
 }
 
+const WorkRecord& append(SendLedger& ledger, const WorkRecord& record, bool wants_completion) {
+  WorkRecord& entry = ledger.next_record();
+  entry = record;
+  ledger.append(entry, wants_completion);
+  return entry;
+}
+
 constexpr auto kIgnore = [](const WorkRecord&) {};
 
 TEST(SendLedger, ALoneOperationIsSignalledSoThatPutAndFlushAreOneRequest) {
   SendLedger ledger;
-  EXPECT_TRUE(ledger.append(write_of(8), false).signalled);
+  EXPECT_TRUE(append(ledger, write_of(8), false).signalled);
   EXPECT_TRUE(ledger.signal_last());
   EXPECT_EQ(ledger.staged(), 1U);
 }
@@ -29,32 +36,32 @@ TEST(SendLedger, OfManyEverySixtyFourthIsSignalled) {
   SendLedger ledger;
   std::vector<std::uint32_t> signalled;
   for (std::uint32_t i = 0; i < 200; ++i) {
-    if (ledger.append(write_of(8), false).signalled) signalled.push_back(i);
+    if (append(ledger, write_of(8), false).signalled) signalled.push_back(i);
   }
   EXPECT_EQ(signalled, (std::vector<std::uint32_t>{0, 64, 128, 192}));
 }
 
 TEST(SendLedger, WhoWantsACompletionGetsOneAndTheCountStartsAgain) {
   SendLedger ledger;
-  ledger.append(write_of(8), false);
-  ledger.append(write_of(8), false);
-  EXPECT_TRUE(ledger.append(write_of(8), true).signalled);
-  for (int i = 0; i < 63; ++i) EXPECT_FALSE(ledger.append(write_of(8), false).signalled) << i;
-  EXPECT_TRUE(ledger.append(write_of(8), false).signalled);
+  append(ledger, write_of(8), false);
+  append(ledger, write_of(8), false);
+  EXPECT_TRUE(append(ledger, write_of(8), true).signalled);
+  for (int i = 0; i < 63; ++i) EXPECT_FALSE(append(ledger, write_of(8), false).signalled) << i;
+  EXPECT_TRUE(append(ledger, write_of(8), false).signalled);
 }
 
 TEST(SendLedger, SealingMarksAStagedRecordButCannotReachAPostedOne) {
   SendLedger ledger;
-  ledger.append(write_of(8), false);
-  ledger.append(write_of(8), false);
+  append(ledger, write_of(8), false);
+  append(ledger, write_of(8), false);
   ledger.mark_posted(1);
   EXPECT_TRUE(ledger.signal_last()) << "the second is staged";
   EXPECT_TRUE(ledger.record(1).signalled);
 
-  ledger.append(write_of(8), false);
+  append(ledger, write_of(8), false);
   ledger.mark_posted(2);
   EXPECT_FALSE(ledger.signal_last()) << "the third is with the device, unsignalled";
-  EXPECT_TRUE(ledger.append(write_of(0), true).signalled);
+  EXPECT_TRUE(append(ledger, write_of(0), true).signalled);
   EXPECT_TRUE(ledger.signal_last());
 }
 
@@ -66,7 +73,7 @@ TEST(SendLedger, AnEmptyOneNeedsNoSeal) {
 
 TEST(SendLedger, ACompletionRetiresEverythingBeforeItInOrder) {
   SendLedger ledger;
-  for (std::uint32_t i = 1; i <= 5; ++i) ledger.append(write_of(i), false);
+  for (std::uint32_t i = 1; i <= 5; ++i) append(ledger, write_of(i), false);
   ledger.mark_posted(5);
   std::vector<std::uint32_t> lengths;
   const auto note = [&](const WorkRecord& record) { lengths.push_back(record.length); };
@@ -86,7 +93,7 @@ TEST(SendLedger, AFullRingAlwaysHoldsASignalledRecord) {
       bool any = false;
       while (ledger.has_room()) {
         const auto number = ledger.next();
-        if (ledger.append(write_of(8), false).signalled) newest_signalled = number, any = true;
+        if (append(ledger, write_of(8), false).signalled) newest_signalled = number, any = true;
       }
       for (auto n = ledger.next() - ledger.outstanding(); n != ledger.next() && !any; ++n) {
         if (ledger.record(n).signalled) newest_signalled = n, any = true;
@@ -107,14 +114,14 @@ TEST(SendLedger, RunsOnWhenTheNumbersWrapAround) {
       ledger.mark_posted(ledger.staged());
       finished += ledger.retire_through(ledger.next() - 100, kIgnore);
     }
-    ledger.append(write_of(8), false);
+    append(ledger, write_of(8), false);
   }
   EXPECT_EQ(finished + ledger.outstanding(), 100000U);
 }
 
 TEST(SendLedger, RetireAllFinishesWhatWasStagedToo) {
   SendLedger ledger;
-  for (int i = 0; i < 5; ++i) ledger.append(read_of(8), false);
+  for (int i = 0; i < 5; ++i) append(ledger, read_of(8), false);
   ledger.mark_posted(3);
   int finished = 0;
   EXPECT_EQ(ledger.retire_all([&](const WorkRecord&) { ++finished; }), 5U);
@@ -126,11 +133,11 @@ TEST(SendLedger, RetireAllFinishesWhatWasStagedToo) {
 TEST(SendLedger, WritesAreReadBackWhenAReadBehindThemIsAnswered) {
   SendLedger ledger;
   EXPECT_FALSE(ledger.has_unread_writes());
-  ledger.append(write_of(0), false);
+  append(ledger, write_of(0), false);
   EXPECT_FALSE(ledger.has_unread_writes()) << "no bytes, nothing to see";
-  ledger.append(read_of(8), false);   // 1
-  ledger.append(write_of(8), false);  // 2
-  ledger.append(read_of(8), false);   // 3
+  append(ledger, read_of(8), false);   // 1
+  append(ledger, write_of(8), false);  // 2
+  append(ledger, read_of(8), false);   // 3
   ledger.mark_posted(4);
   EXPECT_TRUE(ledger.has_unread_writes());
   ledger.retire_through(1, kIgnore);
@@ -143,10 +150,10 @@ TEST(SendLedger, WritesAreReadBackWhenAReadBehindThemIsAnswered) {
 
 TEST(SendLedger, CountsReadsAndAtomicsInFlight) {
   SendLedger ledger;
-  ledger.append(write_of(8), false);
+  append(ledger, write_of(8), false);
   EXPECT_FALSE(ledger.reads_outstanding());
-  ledger.append({.operation = Operation::fetch_add, .opcode = Opcode::fetch_add, .length = 8},
-                false);
+  append(ledger, {.operation = Operation::fetch_add, .opcode = Opcode::fetch_add, .length = 8},
+         false);
   EXPECT_TRUE(ledger.reads_outstanding());
   ledger.mark_posted(2);
   ledger.retire_through(1, kIgnore);
@@ -156,9 +163,9 @@ TEST(SendLedger, CountsReadsAndAtomicsInFlight) {
 // A message behind them need not wait for the other side's answer.
 TEST(SendLedger, AtomicsWhoseOldValueGoesNowhereAreNoReads) {
   SendLedger ledger;
-  ledger.append({.opcode = Opcode::fetch_add, .locally_done = true}, true);
+  append(ledger, {.opcode = Opcode::fetch_add, .locally_done = true}, true);
   EXPECT_FALSE(ledger.reads_outstanding());
-  ledger.append({.opcode = Opcode::fetch_add}, true);
+  append(ledger, {.opcode = Opcode::fetch_add}, true);
   EXPECT_TRUE(ledger.reads_outstanding());
   ledger.mark_posted(2);
   ledger.retire_through(1, [](const WorkRecord&) {});

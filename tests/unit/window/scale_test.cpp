@@ -1,4 +1,4 @@
-// Messages of the protocols for some hundred ranks, threads that all do the same at once.
+// Messages of the protocols for up to some thousand ranks, threads that all do the same at once.
 
 #include <gtest/gtest.h>
 
@@ -66,7 +66,7 @@ TEST_P(ScaleOf, ALockOfAllPartsCostsOneAtomic) {
 #if defined(__SANITIZE_THREAD__)
 INSTANTIATE_TEST_SUITE_P(Ranks, ScaleOf, testing::Values(2, 3, 16, 100));
 #else
-INSTANTIATE_TEST_SUITE_P(Ranks, ScaleOf, testing::Values(2, 3, 16, 100, 512));
+INSTANTIATE_TEST_SUITE_P(Ranks, ScaleOf, testing::Values(2, 3, 16, 100, 512, 4096));
 #endif
 
 }  // namespace

@@ -261,7 +261,8 @@ TEST(Coherence, IsChosenByPathsAndDevices) {
   EXPECT_EQ(window::choose_coherence(false, AtomicScope::system).domain,
             CoherenceDomain::cpu_and_nic);
   EXPECT_EQ(window::choose_coherence(false, AtomicScope::device).domain, CoherenceDomain::nic);
-  EXPECT_THAT(window::choose_coherence(false, AtomicScope::none).reason, HasSubstr("refused"));
+  EXPECT_THAT(std::string(window::choose_coherence(false, AtomicScope::none).reason),
+              HasSubstr("refused"));
 }
 
 }  // namespace

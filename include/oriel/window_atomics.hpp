@@ -34,8 +34,9 @@ class WindowAtomics : protected WindowBytes {
   /// under a lock of each 4 KiB (plain addition at the speed of memory, too, with
   /// WindowOptions::no_concurrent_accumulate); in created and dynamic windows the same by a thread
   /// of the target, or a lock of the target for elements of more than 8 bytes; through a device one
-  /// NIC atomic per 8-byte integer sum, a read and a compare-and-swap per element of 8 bytes
-  /// otherwise, and a lock, get, put and unlock for all else: then it waits for them.
+  /// NIC atomic per 8-byte integer sum, a read and a compare-and-swap per 8-byte integer otherwise
+  /// (and per double with WindowOptions::single_element), and a lock, get, put and unlock for all
+  /// else: then it waits for them.
   template <class Op>
   void accumulate(std::span<const T> values, Rank target, std::size_t offset,
                   Op /*operation*/) requires Accumulable<T, Op> {

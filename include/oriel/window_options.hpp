@@ -39,7 +39,8 @@ struct WindowOptions {
   /// Promise: accumulates that may meet on one location all use one and the same operation, or
   /// no_op [accumulate_ops = same_op_no_op].
   bool single_op = false;
-  /// Promise: every accumulate is of one element [MPI-4 mpi_accumulate_granularity].
+  /// Promise: every accumulate is of one element [MPI-4 mpi_accumulate_granularity]. Between
+  /// machines one double is then a read and a compare-and-swap, not a lock, a get and a put.
   bool single_element = false;
   /// Promise: no two ranks accumulate to the same location without synchronisation in between.
   bool no_concurrent_accumulate = false;

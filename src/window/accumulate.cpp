@@ -21,12 +21,12 @@ Accumulator::Accumulator(transport::Progress& progress, TargetMutex& locks,
 
 Accumulator::~Accumulator() = default;
 
-Mechanism Accumulator::mechanism(const Target& target, std::size_t element_bytes) const noexcept {
+Mechanism Accumulator::mechanism(const Target& target, ElementType type) const noexcept {
   const Reach reach = facts_.stripes != nullptr          ? Reach::all_mapped
                       : target.by_cpu()                  ? Reach::mapped
                       : target.atomics->has_accumulate() ? Reach::agent
                                                          : Reach::device;
-  return choose_mechanism(facts_.domain, reach, element_bytes, facts_.promises);
+  return choose_mechanism(facts_.domain, reach, type, facts_.promises);
 }
 
 /// The part's base may be the program's own pointer: what counts is the address, not the offset.
@@ -53,7 +53,7 @@ void Accumulator::accumulate(const AccumulateRequest& request, std::size_t team_
   check_aligned(request.operation, request.type.bytes, request.offset_bytes, team_rank, target);
   if (request.count == 0) return;
   if (request.op == OpCode::no_op && request.results == nullptr) return;
-  switch (const Mechanism chosen = mechanism(target, request.type.bytes)) {
+  switch (const Mechanism chosen = mechanism(target, request.type)) {
     case Mechanism::in_place:
       return for_each_piece(request, [&](const ElementPiece& piece) {
         in_place(request.type, request.op, {target.mapped + piece.offset, piece.offset, team_rank},
@@ -129,7 +129,7 @@ void Accumulator::compare_and_swap(const CompareAndSwapRequest& request, std::si
                                    const Target& target, transport::Completion& done) {
   check_aligned(request.operation, request.type.bytes, request.offset_bytes, team_rank, target);
   const transport::RemoteAddress at = target.atomics_base.plus(request.offset_bytes);
-  switch (const Mechanism chosen = mechanism(target, request.type.bytes)) {
+  switch (const Mechanism chosen = mechanism(target, request.type)) {
     case Mechanism::in_place:
       return swap_in_place(request,
                            {target.mapped + request.offset_bytes, request.offset_bytes, team_rank});

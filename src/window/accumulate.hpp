@@ -97,7 +97,7 @@ class Accumulator {
                 const std::byte* operands, std::byte* results, std::size_t count) const;
 
  private:
-  [[nodiscard]] Mechanism mechanism(const Target& target, std::size_t element_bytes) const noexcept;
+  [[nodiscard]] Mechanism mechanism(const Target& target, ElementType type) const noexcept;
   void check_aligned(std::string_view operation, std::size_t element_bytes, std::size_t offset,
                      std::size_t team_rank, const Target& target) const;
   void swap_in_place(const CompareAndSwapRequest& request, const Stripes::Place& target) const;

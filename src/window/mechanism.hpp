@@ -28,8 +28,8 @@ enum class Reach : std::uint8_t {
 /// What the program promises when it makes a window. A mechanism that is right without a promise is
 /// right with it.
 struct AccumulatePromises {
-  /// No accumulate has more than one element [same_size]. Buys nothing: a mechanism that is atomic
-  /// for one element is so for many.
+  /// No accumulate has more than one element: those that a device's atomics do not combine go by
+  /// compare-and-swap, for many of which a lock is better.
   bool single_element = false;
   /// No two ranks accumulate on the same location at the same time, nor does one while another
   /// swaps or adds there.
@@ -39,6 +39,16 @@ struct AccumulatePromises {
 /// Whether one atomic instruction of a CPU covers an element.
 [[nodiscard]] constexpr bool is_word(std::size_t element_bytes) noexcept {
   return element_bytes == 1 || element_bytes == 2 || element_bytes == 4 || element_bytes == 8;
+}
+
+/// Elements that are combined as words, by atomics of 64 bits where not a CPU does it alone. One by
+/// one: a sum of integers that a device can do itself, all else by a read and compare-and-swaps. A
+/// thousand of those cost more than a thousand times what a lock, a read and a write of all do, and
+/// who sends doubles sends thousands: but for integers, whose sums must meet all else, and for
+/// elements that are only swapped, words are for those who promise that there is one at a time.
+[[nodiscard]] constexpr bool goes_by_words(ElementType type, AccumulatePromises promises) noexcept {
+  const bool is_combined = type.kind > ElementKind::unsigned64;  // floating, complex, pairs
+  return type.bytes == 8 && (!is_combined || promises.single_element);
 }
 
 /// The mechanism of an origin, for accumulates, fetching ones and compare-and-swaps alike.
@@ -51,18 +61,18 @@ struct AccumulatePromises {
 ///   words      atomics of the target's device; atomic to the CPU's in the domain `cpu_and_nic`
 ///              alone, and the domain `cpu` has none of them
 /// So all origins of a window must find the same family, by what is the same for all of them: the
-/// domain, the promises, the size of the element, and whether all parts are mapped at all ranks.
-/// How many there are and the operation do not count. Reach, in which origins differ otherwise,
-/// chooses only within the family: elements of less than 8 bytes are locked even where the CPU
-/// could reach them, as soon as one origin might have to come through a device, which cannot.
-/// Requires: reach is not `device` in the domain `cpu`, and `all_mapped` in no other. Pure.
+/// domain, the promises, the kind and size of the element, and whether all parts are mapped at all
+/// ranks. How many there are and the operation do not count. Reach, in which origins differ
+/// otherwise, chooses only within the family: elements that do not go by words are locked even
+/// where the CPU could reach them, as soon as one origin might have to come through a device, which
+/// cannot. Requires: reach is not `device` in the domain `cpu`, and `all_mapped` in no other. Pure.
 [[nodiscard]] constexpr Mechanism choose_mechanism(CoherenceDomain domain, Reach reach,
-                                                   std::size_t element_bytes,
+                                                   ElementType type,
                                                    AccumulatePromises promises) noexcept {
   if (reach == Reach::all_mapped) return Mechanism::in_place;
   if (promises.no_concurrent) return Mechanism::unguarded;
   const bool all_by_cpu = domain == CoherenceDomain::cpu;
-  if (!(all_by_cpu ? is_word(element_bytes) : element_bytes == 8)) return Mechanism::locked;
+  if (!(all_by_cpu ? is_word(type.bytes) : goes_by_words(type, promises))) return Mechanism::locked;
   if (reach == Reach::device) return Mechanism::words;
   return reach == Reach::mapped ? Mechanism::cpu : Mechanism::agent;
 }

@@ -98,7 +98,11 @@ void WindowState::flush(Rank target) {
 
 void WindowState::flush_all() {
   std::atomic_thread_fence(std::memory_order_seq_cst);
-  in_touched([](Traffic& way) { way.flush_each([&](Peer& peer) { flush_peer(way, peer); }); });
+  in_touched([](Traffic& way) {
+    way.flush_each([&](Peer& peer) {
+      if (way.pending(peer).needs_flush()) flush_peer(way, peer);
+    });
+  });
 }
 
 void WindowState::flush_local(Rank target) {

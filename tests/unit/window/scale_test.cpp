@@ -65,6 +65,8 @@ TEST_P(ScaleOf, ALockOfAllPartsCostsOneAtomic) {
 
 #if defined(__SANITIZE_THREAD__)
 INSTANTIATE_TEST_SUITE_P(Ranks, ScaleOf, testing::Values(2, 3, 16, 100));
+#elif defined(__SANITIZE_ADDRESS__)
+INSTANTIATE_TEST_SUITE_P(Ranks, ScaleOf, testing::Values(2, 3, 16, 512));
 #else
 INSTANTIATE_TEST_SUITE_P(Ranks, ScaleOf, testing::Values(2, 3, 16, 100, 512, 4096));
 #endif

@@ -189,9 +189,8 @@ class WindowAtomics : protected WindowBytes {
   }
   /// Bytes of the target's part, if they are mapped here and within it; else null.
   [[nodiscard]] std::byte* find(Rank target, std::size_t offset, std::size_t bytes) const noexcept {
-    const window::MappedParts* const parts = mapped();
-    if (parts == nullptr || offset > ~std::size_t{0} / sizeof(T)) return nullptr;
-    return parts->find(target, offset * sizeof(T), bytes);
+    if (offset > ~std::size_t{0} / sizeof(T)) return nullptr;
+    return find_bytes(target, offset * sizeof(T), bytes);
   }
   /// An element that CPUs combine in place, at a multiple of its size.
   [[nodiscard]] std::byte* find_word(Rank target, std::size_t offset) const noexcept {

@@ -12,7 +12,7 @@ namespace oriel::window {
 inline DataPlace WindowState::locate(const TargetBytes& where, std::size_t bytes,
                                      const Route& route) {
   const auto place = [&](const Target& memory, std::size_t offset) -> DataPlace {
-    return {memory.mapped != nullptr ? memory.mapped + offset : nullptr, &route.data,
+    return {memory.mapped != nullptr ? memory.mapped + offset : nullptr,
             memory.data_base.plus(offset)};
   };
   if (kind_ == WindowKind::dynamic) [[unlikely]] {
@@ -26,9 +26,9 @@ inline DataPlace WindowState::locate(const TargetBytes& where, std::size_t bytes
 inline void start_put(const DataPlace& to, std::size_t offset, const std::byte* source,
                       std::size_t bytes, const Route& route) {
   if (to.mapped != nullptr) return detail::store_bytes(to.mapped + offset, source, bytes);
-  const auto attempt = [source, bytes, address = to.address.plus(offset), endpoint = to.endpoint,
+  const auto attempt = [source, bytes, address = to.address.plus(offset), &data = route.data,
                         &done = route.done](std::size_t sent) noexcept {
-    return endpoint->put(source + sent, bytes - sent, address.plus(sent), done);
+    return data.put(source + sent, bytes - sent, address.plus(sent), done);
   };
   sync::post_all(route.way.turns(), bytes, attempt);
 }
@@ -36,9 +36,9 @@ inline void start_put(const DataPlace& to, std::size_t offset, const std::byte* 
 inline void start_get(const DataPlace& from, std::size_t offset, std::byte* destination,
                       std::size_t bytes, const Route& route) {
   if (from.mapped != nullptr) return detail::load_bytes(destination, from.mapped + offset, bytes);
-  const auto attempt = [destination, bytes, address = from.address.plus(offset),
-                        endpoint = from.endpoint, &done = route.done](std::size_t asked) noexcept {
-    return endpoint->get(destination + asked, bytes - asked, address.plus(asked), done);
+  const auto attempt = [destination, bytes, address = from.address.plus(offset), &data = route.data,
+                        &done = route.done](std::size_t asked) noexcept {
+    return data.get(destination + asked, bytes - asked, address.plus(asked), done);
   };
   sync::post_all(route.way.turns(), bytes, attempt);
 }

@@ -43,22 +43,27 @@ void WindowState::at_target(const TargetBytes& where, std::size_t bytes, Peer& p
   }
 }
 
+/// Of elements that reach `bytes` far at the target; the request's place there is yet to be found.
+void WindowState::accumulate(AccumulateRequest request, const TargetBytes& where, std::size_t bytes,
+                             const Route& route) {
+  at_target(where, bytes, route.peer, [&](const Target& target, std::size_t offset) {
+    request.offset_bytes = offset;
+    accumulator_->accumulate(request, static_cast<std::size_t>(static_cast<int>(where.rank)),
+                             target, route.done);
+  });
+}
+
 void WindowState::accumulate(ElementType type, OpCode op, const void* operands, void* results,
                              std::size_t count, const TargetBytes& where, const Route& route) {
   check_atomics(where.operation);
   check_supported(where.operation, type, op);
-  const std::size_t bytes = checked_bytes(where.operation, count, type.bytes);
-  at_target(where, bytes, route.peer, [&](const Target& target, std::size_t offset) {
-    accumulator_->accumulate({.operation = where.operation,
-                              .type = type,
-                              .op = op,
-                              .count = count,
-                              .operands = static_cast<const std::byte*>(operands),
-                              .results = static_cast<std::byte*>(results),
-                              .offset_bytes = offset},
-                             static_cast<std::size_t>(static_cast<int>(where.rank)), target,
-                             route.done);
-  });
+  accumulate({.operation = where.operation,
+              .type = type,
+              .op = op,
+              .count = count,
+              .operands = static_cast<const std::byte*>(operands),
+              .results = static_cast<std::byte*>(results)},
+             where, checked_bytes(where.operation, count, type.bytes), route);
 }
 
 void WindowState::accumulate(const Accumulation& what, const TargetBytes& where,
@@ -71,23 +76,18 @@ void WindowState::accumulate(const Accumulation& what, const TargetBytes& where,
   if (what.results != nullptr) {
     check_counts(where, what.results_layout.count(), what.target_layout.count());
   }
-  const std::size_t bytes =
-      checked_bytes(where.operation, what.target_layout.extent(), what.type.bytes);
   const auto layout = [](const Layout& all) { return all.is_contiguous() ? nullptr : &all; };
-  at_target(where, bytes, route.peer, [&](const Target& target, std::size_t offset) {
-    accumulator_->accumulate({.operation = where.operation,
-                              .type = what.type,
-                              .op = what.op,
-                              .count = what.target_layout.count(),
-                              .operands = static_cast<const std::byte*>(what.operands),
-                              .results = static_cast<std::byte*>(what.results),
-                              .offset_bytes = offset,
-                              .operand_layout = layout(what.operands_layout),
-                              .result_layout = layout(what.results_layout),
-                              .target_layout = layout(what.target_layout)},
-                             static_cast<std::size_t>(static_cast<int>(where.rank)), target,
-                             route.done);
-  });
+  accumulate({.operation = where.operation,
+              .type = what.type,
+              .op = what.op,
+              .count = what.target_layout.count(),
+              .operands = static_cast<const std::byte*>(what.operands),
+              .results = static_cast<std::byte*>(what.results),
+              .operand_layout = layout(what.operands_layout),
+              .result_layout = layout(what.results_layout),
+              .target_layout = layout(what.target_layout)},
+             where, checked_bytes(where.operation, what.target_layout.extent(), what.type.bytes),
+             route);
 }
 
 void WindowState::compare_and_swap(const Swap& what, const TargetBytes& where, const Route& route) {

@@ -59,10 +59,9 @@ struct Creation {
   WindowOptions options{};
 };
 
-/// Where the bytes of a put or get are: mapped here, or behind an endpoint.
+/// Where the bytes of a put or get are: mapped here, or behind the endpoint of the route.
 struct DataPlace {
-  std::byte* mapped = nullptr;  ///< null: see the others
-  transport::Endpoint* endpoint = nullptr;
+  std::byte* mapped = nullptr;  ///< null: see the address
   transport::RemoteAddress address{};
 };
 
@@ -90,7 +89,7 @@ class WindowState final : public MappedParts {
   ~WindowState() override;
 
   // window_transfer.cpp, data_path.hpp. What a CPU can do at once needs no turn: false if it can
-  // not. Else it goes to `peer` by `way`, in its turn, and `done` counts the operation.
+  // not. Else it goes by the route, in the turn of its way.
   [[nodiscard]] bool put_by_cpu(const std::byte* source, const Layout& from,
                                 const TargetBytes& where, const Layout& to,
                                 std::size_t element_bytes);
@@ -231,6 +230,8 @@ class WindowState final : public MappedParts {
   void check_atomics(std::string_view operation) const;
   template <class Use>
   void at_target(const TargetBytes& where, std::size_t bytes, Peer& peer, Use&& use);
+  void accumulate(AccumulateRequest request, const TargetBytes& where, std::size_t bytes,
+                  const Route& route);
   [[nodiscard]] Route common_route(Peer& peer, transport::Completion& done) noexcept {
     return {common_, peer, *peer.target.data, done};
   }
@@ -273,8 +274,7 @@ class WindowState final : public MappedParts {
   CoherenceChoice coherence_;
 
   // In the order of their making; released in reverse: peers' views and exposures, then memory.
-  std::unique_ptr<base::SharedSegment>
-      segment_;  // [the part, if it is made here][control area], whole pages
+  std::unique_ptr<base::SharedSegment> segment_;  // [part, if made here][control area], in pages
   std::span<std::byte> local_;
   std::span<std::byte> control_;  // ControlWords, notification slots, RegionTable if dynamic
   TeamMemory memory_;

@@ -16,16 +16,14 @@
 namespace oriel::conformance {
 namespace {
 
-bool goes_by_device(const Team& world) {
-  for (int rank = 0; rank < world.size(); ++rank) {
-    if (world.fabric(Rank(rank)) == "verbs") return true;
-  }
-  return false;
+std::set<std::string_view> fabrics_of(const Team& world) {
+  std::set<std::string_view> found;
+  for (int rank = 0; rank < world.size(); ++rank) found.insert(world.fabric(Rank(rank)));
+  return found;
 }
 
 std::string fabrics(const Team& world) {
-  std::set<std::string_view> found;
-  for (int rank = 0; rank < world.size(); ++rank) found.insert(world.fabric(Rank(rank)));
+  const std::set<std::string_view> found = fabrics_of(world);
   std::string text;
   for (const std::string_view one : found)
     text += fmt::format("{}{}", text.empty() ? "" : "+", one);
@@ -45,8 +43,9 @@ std::string describe(Job& job) {
 int run(const Options& options) {
   Runtime runtime(MPI_COMM_WORLD);
   Job job(runtime, std::chrono::seconds(options.limit));
-  Suite suite{
-      .job = job, .options = options, .setting = {job.nodes(), goes_by_device(job.world())}};
+  Suite suite{.job = job,
+              .options = options,
+              .setting = {job.nodes(), fabrics_of(job.world()).contains("verbs")}};
   const std::string where = describe(job);
   const auto started = std::chrono::steady_clock::now();
   run_litmus(suite);

@@ -2,46 +2,12 @@
 // from the heap.
 
 #include <cstdint>
-#include <cstdlib>
 #include <functional>
-#include <new>
 #include <string>
 #include <vector>
 
 #include "helpers.hpp"
-
-namespace {
-
-thread_local long allocations = 0;
-
-void* counted(std::size_t bytes) {
-  ++allocations;
-  void* const memory = std::malloc(bytes == 0 ? 1 : bytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  return memory;
-}
-
-}  // namespace
-
-// Those that take an alignment are left as they are: nothing here is over-aligned.
-void* operator new(std::size_t bytes) {
-  return counted(bytes);
-}
-void* operator new[](std::size_t bytes) {
-  return counted(bytes);
-}
-void operator delete(void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory) noexcept {
-  std::free(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
-void operator delete[](void* memory, std::size_t) noexcept {
-  std::free(memory);
-}
+#include "support/counted_heap.hpp"
 
 namespace oriel::test {
 namespace {
@@ -56,9 +22,9 @@ class Heap : public BothKinds {
   static void expect_no_allocations(const std::string& name, const std::function<void()>& call) {
     for (int warm_up = 0; warm_up < 3; ++warm_up) call();
     const int rounds = scaled(40);
-    const long before = allocations;
+    const long before = heap::allocations;
     for (int round = 0; round < rounds; ++round) call();
-    EXPECT_EQ(allocations - before, 0) << rounds << " rounds of " << name;
+    EXPECT_EQ(heap::allocations - before, 0) << rounds << " rounds of " << name;
   }
 };
 
@@ -74,7 +40,7 @@ TEST_P(Heap, IsNotTouchedByOperations) {
   std::vector<std::size_t> places(kCount);
   for (std::size_t i = 0; i < kCount; ++i) places[i] = 2 * i;
   double old = 0;
-  EXPECT_GT(allocations, 0) << "nothing is counted";
+  EXPECT_GT(heap::allocations, 0) << "nothing is counted";
   expect_no_allocations("put", [&] {
     structures.put(Triple{1, 2, 3}, right(), 5);
     structures.put(values, right(), 0);

@@ -23,8 +23,7 @@ class CompletionQueue {
             ibv_create_cq(context, std::min(kWantedEntries, std::max(max_entries, 1)), nullptr,
                           nullptr, 0),
             "ibv_create_cq", device)),
-        capacity_(static_cast<std::uint32_t>(cq_->cqe)),
-        half_(capacity_ / 2) {}
+        capacity_(static_cast<std::uint32_t>(cq_->cqe)) {}
 
   [[nodiscard]] ibv_cq* get() const noexcept { return cq_.get(); }
   [[nodiscard]] std::uint32_t capacity() const noexcept { return capacity_; }
@@ -35,7 +34,7 @@ class CompletionQueue {
   /// From here on every request asks for its completion. So at least half of a full queue's
   /// credits are held by requests that complete by themselves, however many queue pairs hold
   /// unsignalled ones: whoever waits for credit gets it.
-  [[nodiscard]] bool is_half_used() const noexcept { return used_ >= half_; }
+  [[nodiscard]] bool is_half_used() const noexcept { return used_ >= capacity_ / 2; }
 
   void take_credit() noexcept { ++used_; }
   void give_back(std::uint32_t credits) noexcept { used_ -= credits; }
@@ -50,7 +49,6 @@ class CompletionQueue {
  private:
   CqHandle cq_;
   std::uint32_t capacity_;
-  std::uint32_t half_;
   std::uint32_t used_ = 0;
   std::uint32_t gone_ = 0;
 };

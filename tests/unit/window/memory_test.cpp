@@ -2,54 +2,17 @@
 // peers are all far.
 
 #include <gtest/gtest.h>
-#include <malloc.h>
 
 #include <cstdint>
-#include <cstdlib>
-#include <new>
+#include <cstdio>
 #include <string>
 #include <vector>
 
 #include <oriel/oriel.hpp>
 
+#include "support/counted_heap.hpp"
 #include "support/fake_verbs/fake_verbs.hpp"
 #include "support/thread_job.hpp"
-
-namespace {
-
-thread_local long held = 0;  // bytes of this thread
-
-void* counted(std::size_t bytes) {
-  void* const memory = std::malloc(bytes == 0 ? 1 : bytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  held += static_cast<long>(::malloc_usable_size(memory));
-  return memory;
-}
-void give_back(void* memory) noexcept {
-  held -= static_cast<long>(::malloc_usable_size(memory));
-  std::free(memory);
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) {
-  return counted(bytes);
-}
-void* operator new[](std::size_t bytes) {
-  return counted(bytes);
-}
-void operator delete(void* memory) noexcept {
-  give_back(memory);
-}
-void operator delete[](void* memory) noexcept {
-  give_back(memory);
-}
-void operator delete(void* memory, std::size_t) noexcept {
-  give_back(memory);
-}
-void operator delete[](void* memory, std::size_t) noexcept {
-  give_back(memory);
-}
 
 namespace oriel {
 namespace {
@@ -70,9 +33,9 @@ long bytes_of_window(int ranks, Kind kind) {
     auto first = make();  // what all windows share is there then
     first.fence();        // and the connections
     job.world().barrier();
-    const long before = held;
+    const long before = test::heap::held;
     auto window = make();
-    if (job.world().rank() == 0) bytes = held - before;
+    if (job.world().rank() == 0) bytes = test::heap::held - before;
     window.fence();
   });
   return bytes;

@@ -1,0 +1,66 @@
+#pragma once
+/// Datatypes as what windows move: runs of bytes, and elements of one kind.
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include <oriel/operations.hpp>
+
+namespace oriel::mpi {
+
+/// Bytes side by side, counted from the address that a program passes with the type.
+struct Run {
+  MPI_Aint offset = 0;
+  std::size_t bytes = 0;
+};
+
+/// One instance of a datatype, flattened; `count` of them follow each other at multiples of
+/// `extent`. Immutable once made.
+struct FlatType {
+  /// The data, in the order of the type map; what is adjacent in it is one run. Gaps of pair types
+  /// (MPI_DOUBLE_INT) are no data. Empty for a type of size 0.
+  std::vector<Run> data;
+  /// The same in whole elements of accumulates, of `element.bytes` each: gaps within a pair belong
+  /// to it. Empty if it is the same as `data` (see elements()).
+  std::vector<Run> padded;
+  std::size_t size = 0;      ///< bytes of data
+  MPI_Aint lower_bound = 0;
+  MPI_Aint extent = 0;
+  MPI_Aint true_lower = 0;   ///< lowest byte of the data; 0 if there is none
+  MPI_Aint true_upper = 0;   ///< one past the highest
+  /// What accumulates combine: all basic elements of the type are of this predefined type.
+  /// `is_uniform` is false when they are of several: then there is no accumulate with it.
+  ElementType element{};
+  MPI_Datatype basic = MPI_DATATYPE_NULL;
+  bool is_uniform = false;
+
+  [[nodiscard]] const std::vector<Run>& elements() const noexcept {
+    return padded.empty() ? data : padded;
+  }
+  /// Any number of instances is one run, from the very address on.
+  [[nodiscard]] bool is_contiguous() const noexcept {
+    return size == 0 || (data.size() == 1 && data[0].offset == 0 &&
+                         static_cast<std::size_t>(extent) == size);
+  }
+};
+
+/// The type, flattened once and kept with the handle: predefined ones by a table, derived ones by
+/// an attribute of the type, which MPI drops when the type is freed, while who holds the pointer
+/// goes on. Threads: any. Cost: predefined: a lookup; derived, after the first time: an attribute.
+/// Errors: Failure MPI_ERR_TYPE (MPI_DATATYPE_NULL, not committed as far as MPI tells).
+[[nodiscard]] std::shared_ptr<const FlatType> flatten(MPI_Datatype type);
+
+/// A predefined type, or null: without a count of references, for the fast path.
+[[nodiscard]] const FlatType* find_predefined(MPI_Datatype type) noexcept;
+
+/// The predefined operation, as Oriel's. Errors: Failure MPI_ERR_OP (an operation of the user's
+/// own, MPI_OP_NULL, or one without a meaning for the element).
+[[nodiscard]] OpCode operation_code(MPI_Op op, const FlatType& type);
+
+/// Makes the tables. Called once, after MPI_Init.
+void prepare_datatypes();
+
+}  // namespace oriel::mpi

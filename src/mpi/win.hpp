@@ -1,0 +1,76 @@
+#pragma once
+/// A window of the drop-in: Oriel's window, and all that MPI wants to know beside it.
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <oriel/window_bytes.hpp>
+
+#include "mpi/call.hpp"
+#include "mpi/epochs.hpp"
+#include "mpi/objects.hpp"
+
+namespace oriel::mpi {
+
+/// Windows that Oriel carries have handles of their own; MPI_Win values that MPI made are left to
+/// it. Both begin with a pointer, to a class that is MPI's or to a mark that is ours, so that one
+/// load tells which.
+class Win {
+ public:
+  /// Null for a handle of MPI's own, MPI_WIN_NULL and handles of freed windows.
+  [[nodiscard]] static Win* of(MPI_Win handle) noexcept {
+    const auto* const first = reinterpret_cast<const Handle*>(handle);
+    return first != nullptr && first->mark == &kMark ? first->window : nullptr;
+  }
+  /// The Fortran handle, and back. Null: not one of ours.
+  [[nodiscard]] static Win* of_fortran(MPI_Fint index) noexcept;
+  [[nodiscard]] MPI_Fint fortran() const noexcept;
+  [[nodiscard]] MPI_Win handle() const noexcept;
+
+  Win(WindowBytes window, MPI_Comm comm, int flavor);
+  ~Win();
+  Win(const Win&) = delete;
+  Win& operator=(const Win&) = delete;
+
+  [[nodiscard]] int size() const noexcept { return size_; }
+  [[nodiscard]] int rank() const noexcept { return rank_; }
+  /// Errors: Failure MPI_ERR_RANK.
+  void check_rank(int rank) const;
+  /// Bytes of one unit of displacement at `rank`.
+  [[nodiscard]] int unit_of(int rank) const noexcept {
+    return units.empty() ? unit : units[static_cast<std::size_t>(rank)];
+  }
+
+  WindowBytes window;
+  const int flavor;        ///< MPI_WIN_FLAVOR_*
+  int model = MPI_WIN_UNIFIED;
+  void* base = nullptr;    ///< of this rank's part
+  MPI_Aint bytes = 0;
+  int unit = 1;            ///< of this rank
+  std::vector<int> units;  ///< by rank; empty: all are `unit`
+  Epochs epochs;
+  std::string name;
+  MPI_Info info = MPI_INFO_NULL;  ///< what MPI_Win_get_info tells; owned
+  Attributes attributes;
+  ErrorHandler errors;
+  MPI_Group group = MPI_GROUP_NULL;  ///< of the communicator; owned
+
+ private:
+  struct Handle {
+    const void* mark = nullptr;
+    Win* window = nullptr;
+    MPI_Fint index = 0;
+  };
+  static const char kMark;
+  friend class Handles;
+  Handle* handle_;
+  int size_;
+  int rank_;
+};
+
+}  // namespace oriel::mpi

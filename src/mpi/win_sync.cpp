@@ -21,7 +21,7 @@ void fence(Win& window, int assertions) {
   check_assertions(assertions,
                    MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED);
   const auto asserts = [&](int mode) { return (assertions & mode) != 0; };
-  window.epochs.fence(asserts(MPI_MODE_NOPRECEDE), asserts(MPI_MODE_NOSUCCEED));
+  window.epochs.fence(asserts(MPI_MODE_NOSUCCEED));
   FenceAssertion given = FenceAssertion::none;
   if (asserts(MPI_MODE_NOPRECEDE)) given = given | FenceAssertion::no_precede;
   if (asserts(MPI_MODE_NOSUCCEED)) given = given | FenceAssertion::no_succeed;
@@ -71,7 +71,7 @@ void lock(Win& window, int type, int target, int assertions) {
   if (target == MPI_PROC_NULL) return;
   window.check_rank(target);
   const bool exclusive = type == MPI_LOCK_EXCLUSIVE;
-  window.epochs.lock(target, exclusive);
+  window.epochs.lock(target);
   window.window
       .lock(Rank(target), exclusive ? LockMode::exclusive : LockMode::shared,
             (assertions & MPI_MODE_NOCHECK) != 0)

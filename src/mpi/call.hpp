@@ -26,11 +26,16 @@ class Failure : public std::runtime_error {
 /// fail() unless a PMPI_ function succeeded. @param call  its name
 void check(int status, const char* call);
 
+/// Class and text of the exception that is being handled.
+[[nodiscard]] std::pair<int, std::string> current_failure();
+
 class Win;
 
 /// The exception that is being handled, as an error class, told to the error handler of the window
 /// (of MPI_COMM_WORLD where there is no window). Returns what the MPI_ function returns.
 [[nodiscard]] int report_exception(Win* window, const char* call) noexcept;
+/// The same of a call that makes a window: told to the error handler of the communicator.
+[[nodiscard]] int report_exception(MPI_Comm comm, const char* call) noexcept;
 
 /// Runs `work` as the MPI function `call`.
 template <class Work>

@@ -1,9 +1,10 @@
 /// MPI_Wait and its like, called from Fortran. Requests of ours are generalized requests of MPI's:
-/// what is done of them is told first, and MPI's own function does the rest, with statuses, null
-/// requests and errors as it has them.
+/// they are completed first, as from C, and MPI's own Fortran function does the rest, with
+/// statuses, null requests and errors as it has them.
 
-#include <cstddef>
-#include <span>
+#include <mpi.h>
+
+#include <array>
 #include <vector>
 
 #include "mpi/fortran.hpp"
@@ -27,18 +28,6 @@ void complete(int count, const MPI_Fint* requests) {
   if (oriel::mpi::any_ours()) oriel::mpi::complete_ours(in_c(count, requests));
 }
 
-/// A wait for one of several, of which MPI alone does not know when ours are done: tests, until
-/// `test` says that it has an answer.
-template <class Test>
-void wait_by_tests(int count, const MPI_Fint* requests, MPI_Fint* ierror, Test test) {
-  MPI_Fint status = MPI_SUCCESS;
-  const std::vector<MPI_Request> converted = in_c(count, requests);
-  do {
-    oriel::mpi::progress_ours(converted);
-  } while (!test(status) && status == MPI_SUCCESS);
-  answer(ierror, status);
-}
-
 }  // namespace
 
 ORIEL_FORTRAN(wait, WAIT, Wait, (MPI_Fint & request, MPI_Fint* status, MPI_Fint* ierror)) {
@@ -54,6 +43,22 @@ ORIEL_FORTRAN(waitall, WAITALL, Waitall,
   native_wait(count, requests, statuses, ierror);
 }
 
+ORIEL_FORTRAN(waitany, WAITANY, Waitany,
+              (Int count, MPI_Fint* requests, MPI_Fint& index, MPI_Fint* status,
+               MPI_Fint* ierror)) {
+  static auto* const native_wait = ORIEL_FORTRAN_NATIVE(waitany);
+  complete(count, requests);
+  native_wait(count, requests, index, status, ierror);
+}
+
+ORIEL_FORTRAN(waitsome, WAITSOME, Waitsome,
+              (Int count, MPI_Fint* requests, MPI_Fint& done, MPI_Fint* indices, MPI_Fint* statuses,
+               MPI_Fint* ierror)) {
+  static auto* const native_wait = ORIEL_FORTRAN_NATIVE(waitsome);
+  complete(count, requests);
+  native_wait(count, requests, done, indices, statuses, ierror);
+}
+
 ORIEL_FORTRAN(test, TEST, Test,
               (MPI_Fint & request, Logical& flag, MPI_Fint* status, MPI_Fint* ierror)) {
   static auto* const native_test = ORIEL_FORTRAN_NATIVE(test);
@@ -61,11 +66,14 @@ ORIEL_FORTRAN(test, TEST, Test,
   native_test(request, flag, status, ierror);
 }
 
+/// To a program that ignores the status, Open MPI 4.1 says that no request ever ends: it is not
+/// told.
 ORIEL_FORTRAN(request_get_status, REQUEST_GET_STATUS, Request_get_status,
               (Int request, Logical& flag, MPI_Fint* status, MPI_Fint* ierror)) {
   static auto* const native_get_status = ORIEL_FORTRAN_NATIVE(request_get_status);
+  std::array<MPI_Fint, sizeof(MPI_Status) / sizeof(MPI_Fint)> ignored{};
   progress(1, &request);
-  native_get_status(request, flag, status, ierror);
+  native_get_status(request, flag, status == MPI_F_STATUS_IGNORE ? ignored.data() : status, ierror);
 }
 
 ORIEL_FORTRAN(testall, TESTALL, Testall,
@@ -90,29 +98,4 @@ ORIEL_FORTRAN(testsome, TESTSOME, Testsome,
   static auto* const native_test = ORIEL_FORTRAN_NATIVE(testsome);
   progress(count, requests);
   native_test(count, requests, done, indices, statuses, ierror);
-}
-
-ORIEL_FORTRAN(waitany, WAITANY, Waitany,
-              (Int count, MPI_Fint* requests, MPI_Fint& index, MPI_Fint* status,
-               MPI_Fint* ierror)) {
-  static auto* const native_wait = ORIEL_FORTRAN_NATIVE(waitany);
-  static auto* const native_test = ORIEL_FORTRAN_NATIVE(testany);
-  if (!oriel::mpi::any_ours()) return native_wait(count, requests, index, status, ierror);
-  wait_by_tests(count, requests, ierror, [&](MPI_Fint& error) {
-    Logical flag = 0;
-    native_test(count, requests, index, flag, status, &error);
-    return flag != 0;  // also where no request is active: the index is MPI_UNDEFINED
-  });
-}
-
-ORIEL_FORTRAN(waitsome, WAITSOME, Waitsome,
-              (Int count, MPI_Fint* requests, MPI_Fint& done, MPI_Fint* indices, MPI_Fint* statuses,
-               MPI_Fint* ierror)) {
-  static auto* const native_wait = ORIEL_FORTRAN_NATIVE(waitsome);
-  static auto* const native_test = ORIEL_FORTRAN_NATIVE(testsome);
-  if (!oriel::mpi::any_ours()) return native_wait(count, requests, done, indices, statuses, ierror);
-  wait_by_tests(count, requests, ierror, [&](MPI_Fint& error) {
-    native_test(count, requests, done, indices, statuses, &error);
-    return done != 0;  // MPI_UNDEFINED where no request is active
-  });
 }

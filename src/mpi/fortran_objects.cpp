@@ -6,8 +6,9 @@
 #include <cstring>
 #include <string>
 
+#include "mpi/call.hpp"
 #include "mpi/fortran.hpp"
-#include "mpi/fortran_callbacks.hpp"
+#include "mpi/objects.hpp"
 
 using namespace oriel::mpi::fortran;
 
@@ -41,6 +42,14 @@ ORIEL_FORTRAN(win_get_name, WIN_GET_NAME, Win_get_name,
   answer(ierror, status);
 }
 
+// Open MPI's mpi_f08 hands on a length of 1, so its entries are taken over one call further out.
+extern "C" {
+ORIEL_FORTRAN_SPELLING(mpi_win_get_name_f08_, ompi_win_get_name_f,
+                       (Int win, char* name, MPI_Fint& result_length, MPI_Fint* ierror, int length))
+ORIEL_FORTRAN_SPELLING(pmpi_win_get_name_f08_, ompi_win_get_name_f,
+                       (Int win, char* name, MPI_Fint& result_length, MPI_Fint* ierror, int length))
+}
+
 ORIEL_FORTRAN(win_set_info, WIN_SET_INFO, Win_set_info, (Int win, Int info, MPI_Fint* ierror)) {
   answer(ierror, MPI_Win_set_info(MPI_Win_f2c(win), PMPI_Info_f2c(info)));
 }
@@ -61,13 +70,25 @@ ORIEL_FORTRAN(win_get_group, WIN_GET_GROUP, Win_get_group,
   answer(ierror, status);
 }
 
+/// By MPI's own Fortran function, for what calls it with Fortran's arguments in windows that stay
+/// native.
 ORIEL_FORTRAN(win_create_errhandler, WIN_CREATE_ERRHANDLER, Win_create_errhandler,
-              (oriel::mpi::FortranErrorFunction * function, MPI_Fint& handler, MPI_Fint* ierror)) {
+              (oriel::mpi::FortranHandler * function, MPI_Fint& handler, MPI_Fint* ierror)) {
   static auto* const native_create = ORIEL_FORTRAN_NATIVE(win_create_errhandler);
   int status = MPI_SUCCESS;
   native_create(function, handler, &status);
   if (status == MPI_SUCCESS)
-    oriel::mpi::register_error_handler(PMPI_Errhandler_f2c(handler), function);
+    status = oriel::mpi::guarded(MPI_COMM_WORLD, "MPI_Win_create_errhandler", [&] {
+      oriel::mpi::register_fortran_error_handler(PMPI_Errhandler_f2c(handler), function);
+    });
+  answer(ierror, status);
+}
+
+ORIEL_FORTRAN(errhandler_free, ERRHANDLER_FREE, Errhandler_free,
+              (MPI_Fint & handler, MPI_Fint* ierror)) {
+  MPI_Errhandler freed = PMPI_Errhandler_f2c(handler);
+  const int status = MPI_Errhandler_free(&freed);
+  if (status == MPI_SUCCESS) handler = PMPI_Errhandler_c2f(freed);
   answer(ierror, status);
 }
 

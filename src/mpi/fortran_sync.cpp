@@ -28,7 +28,7 @@ ORIEL_FORTRAN(win_wait, WIN_WAIT, Win_wait, (Int win, MPI_Fint* ierror)) {
 ORIEL_FORTRAN(win_test, WIN_TEST, Win_test, (Int win, Logical& flag, MPI_Fint* ierror)) {
   int ended = 0;
   answer(ierror, MPI_Win_test(MPI_Win_f2c(win), &ended));
-  flag = logical(ended);
+  flag = logical(ended != 0);
 }
 
 ORIEL_FORTRAN(win_lock, WIN_LOCK, Win_lock,

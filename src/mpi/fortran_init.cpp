@@ -1,4 +1,4 @@
-/// MPI's start and end, called from Fortran: as from C, where the drop-in has its part in them.
+/// MPI's start, called from Fortran: as from C, where Oriel starts with it.
 
 #include "mpi/fortran.hpp"
 
@@ -11,8 +11,4 @@ ORIEL_FORTRAN(init, INIT, Init, (MPI_Fint * ierror)) {
 ORIEL_FORTRAN(init_thread, INIT_THREAD, Init_thread,
               (Int required, MPI_Fint& provided, MPI_Fint* ierror)) {
   answer(ierror, MPI_Init_thread(nullptr, nullptr, required, &provided));
-}
-
-ORIEL_FORTRAN(finalize, FINALIZE, Finalize, (MPI_Fint * ierror)) {
-  answer(ierror, MPI_Finalize());
 }

@@ -4,7 +4,6 @@ program epochs
   use mpi_f08
   use checks
   implicit none
-  integer(MPI_ADDRESS_KIND), parameter :: zero = 0
   integer, pointer, asynchronous :: memory(:)
   type(MPI_Group) :: left, right
   type(MPI_Win) :: win

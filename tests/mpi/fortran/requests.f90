@@ -202,13 +202,14 @@ contains
 
   !> MPI_Request_get_status sees the end, and leaves the request.
   subroutine by_get_status()
+    type(MPI_Status) :: status
     logical :: flag
     integer :: i
     call start([2, 1, 4, 3, 6, 5])
     do i = 1, all_of_them
       flag = .false.
       do while (.not. flag)
-        call MPI_Request_get_status(pending(i), flag, MPI_STATUS_IGNORE)
+        call MPI_Request_get_status(pending(i), flag, status)
       end do
       call expect(pending(i) /= MPI_REQUEST_NULL, 'MPI_Request_get_status leaves the request')
     end do
@@ -244,7 +245,7 @@ contains
     call verify('messages alone')
   end subroutine
 
-  !> A message comes only after a wait for one of several has returned a request of a window.
+  !> Messages are sent only after a wait for one of several has returned a request of a window.
   subroutine by_order()
     type(MPI_Request) :: two(2)
     integer, asynchronous :: late, value
@@ -254,6 +255,7 @@ contains
     call MPI_Rput(value, 1, MPI_INTEGER, right_of(rank), 5_MPI_ADDRESS_KIND, 1, MPI_INTEGER, win, two(2))
     call MPI_Waitany(2, two, index, MPI_STATUS_IGNORE)
     call expect(index == 2, 'the request of the window comes first')
+    call MPI_Barrier(MPI_COMM_WORLD)
     call MPI_Send(rank, 1, MPI_INTEGER, right_of(rank), 2, MPI_COMM_WORLD)
     call MPI_Wait(two(1), MPI_STATUS_IGNORE)
     call MPI_F_sync_reg(late)

@@ -40,7 +40,7 @@ Runtime::Runtime(const Communicator& communicator)
     : Runtime(std::make_unique<runtime::RuntimeState>(bootstrap::meet_through(communicator),
                                                       base::environment_lines())) {}
 
-Team make_team(const Runtime& job, const Communicator& communicator) {
+ORIEL_API Team make_team(const Runtime& job, const Communicator& communicator) {
   constexpr std::string_view kOperation = "make_team";
   window::TeamState& world = *job.world().state();
   const auto members = bootstrap::meet_through(communicator);

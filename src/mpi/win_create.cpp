@@ -88,7 +88,7 @@ int make_window(const Wish& wish, Make&& make, Native&& native) noexcept {
         count(statistics().windows);
         return MPI_SUCCESS;
       } catch (const Error& error) {  // on all ranks alike
-        if (error.code() != ErrorCode::unsupported) throw;
+        if (code_of(error) != ErrorCode::unsupported) throw;
         why = error.what();
       }
     }
@@ -152,7 +152,7 @@ std::span<std::byte> shared_part(const Win& window, int rank) {
   try {
     return window.window.shared_span(Rank(rank));
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::unsupported) throw;
+    if (code_of(error) != ErrorCode::unsupported) throw;
     return {};
   }
 }

@@ -26,11 +26,11 @@ struct FlatType {
   /// The same in whole elements of accumulates, of `element.bytes` each: gaps within a pair belong
   /// to it. Empty if it is the same as `data` (see elements()).
   std::vector<Run> padded;
-  std::size_t size = 0;      ///< bytes of data
+  std::size_t size = 0;  ///< bytes of data
   MPI_Aint lower_bound = 0;
   MPI_Aint extent = 0;
-  MPI_Aint true_lower = 0;   ///< lowest byte of the data; 0 if there is none
-  MPI_Aint true_upper = 0;   ///< one past the highest
+  MPI_Aint true_lower = 0;  ///< lowest byte of the data; 0 if there is none
+  MPI_Aint true_upper = 0;  ///< one past the highest
   /// What accumulates combine: all basic elements of the type are of this predefined type.
   /// `is_uniform` is false when they are of several: then there is no accumulate with it.
   ElementType element{};
@@ -42,8 +42,8 @@ struct FlatType {
   }
   /// Any number of instances is one run, from the very address on.
   [[nodiscard]] bool is_contiguous() const noexcept {
-    return size == 0 || (data.size() == 1 && data[0].offset == 0 &&
-                         static_cast<std::size_t>(extent) == size);
+    return size == 0 ||
+           (data.size() == 1 && data[0].offset == 0 && static_cast<std::size_t>(extent) == size);
   }
 };
 

@@ -50,10 +50,19 @@ void fail(int error_class, std::string text) {
 
 void check(int status, const char* call) {
   if (status == MPI_SUCCESS) return;
-  std::array<char, MPI_MAX_ERROR_STRING> text{};
+  fail(status, fmt::format("{}: {}", call, code_text(status)));
+}
+
+std::string code_text(int code) {
+  // MPI_Error_string takes a code that nobody has made for an error of its own.
+  int* last = nullptr;
+  int is_set = 0;
+  PMPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &last, &is_set);
+  if (is_set == 0 || code < 0 || code > *last) return fmt::format("error code {}", code);
+  std::array<char, MPI_MAX_ERROR_STRING + 1> text{};
   int length = 0;
-  PMPI_Error_string(status, text.data(), &length);
-  fail(status, fmt::format("{}: {}", call, text.data()));
+  PMPI_Error_string(code, text.data(), &length);
+  return text.data();
 }
 
 std::pair<int, std::string> current_failure() {

@@ -101,7 +101,7 @@ class ErrorHandler {
   [[nodiscard]] MPI_Errhandler get() const;
   /// Calls it. MPI_ERRORS_ARE_FATAL says what happened and aborts the job. Returns `code`.
   /// @param text  may be empty
-  int call(Win& window, int code, const char* function, const char* text) const;
+  int call(Win& window, int code, const char* mpi_call, const char* text) const;
 
  private:
   mutable std::mutex mutex_;

@@ -21,23 +21,23 @@ enum class ErrorCode : int {
   invalid_argument = 1,  ///< an argument that no state of the job could make right
   out_of_range,          ///< offset or length past the target's size
   invalid_rank,          ///< rank outside the team
-  misaligned,            ///< an atomic on an address that is not a multiple of its element's size
-  window_freed,          ///< a call on a freed or moved-from window, team or buffer
-  request_ended,         ///< a wait for a request that has ended already
-  invalid_option,        ///< an ORIEL_* variable or launcher option with an unknown name or value
-  version_mismatch,      ///< ranks of one job run different versions of Oriel
-  option_mismatch,       ///< ranks of one job were given different options
-  no_device,             ///< RDMA wanted or needed, and no usable device
-  locked_memory_limit,   ///< RLIMIT_MEMLOCK too low to register memory
-  registration_failed,   ///< the device refused to register memory
-  out_of_memory,         ///< memory, address space or descriptors exhausted
-  connection_failed,     ///< a peer could not be connected
-  peer_lost,             ///< a peer died or can no longer be reached
-  transport_failed,      ///< the device reported a failed operation
-  peer_failed,           ///< another rank threw in a collective call; details name it
-  wrong_epoch,           ///< a synchronisation call that does not fit the epoch the window is in
-  unsupported,           ///< not available here, with the reason
-  internal,              ///< a broken invariant of Oriel: please report
+  misaligned,        ///< memory of a dynamic window that is not at a multiple of its element's size
+  window_freed,      ///< a call on a freed or moved-from window, team or buffer
+  request_ended,     ///< a wait for a request that has ended already
+  invalid_option,    ///< an ORIEL_* variable or launcher option with an unknown name or value
+  version_mismatch,  ///< ranks of one job run different versions of Oriel
+  option_mismatch,   ///< ranks of one job were given different options
+  no_device,         ///< RDMA wanted or needed, and no usable device
+  locked_memory_limit,  ///< RLIMIT_MEMLOCK too low to register memory
+  registration_failed,  ///< the device refused to register memory
+  out_of_memory,        ///< memory, address space or descriptors exhausted
+  connection_failed,    ///< a peer could not be connected
+  peer_lost,            ///< a peer died or can no longer be reached
+  transport_failed,     ///< the device reported a failed operation
+  peer_failed,          ///< another rank threw in a collective call; details name it
+  wrong_epoch,          ///< a synchronisation call that does not fit the epoch the window is in
+  unsupported,          ///< not available here, with the reason
+  internal,             ///< a broken invariant of Oriel: please report
 };
 
 /// The category behind ErrorCode; its name() is "oriel".

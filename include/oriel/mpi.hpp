@@ -6,6 +6,7 @@
 
 #include <mpi.h>
 
+#include <oriel/export.hpp>
 #include <oriel/runtime.hpp>
 
 namespace oriel {
@@ -15,5 +16,13 @@ struct Communicator {
   Communicator(MPI_Comm comm) noexcept : handle(comm) {}  // NOLINT(google-explicit-constructor)
   MPI_Comm handle;
 };
+
+/// Collective over `communicator`: the team of its ranks, in its order [MPI_Comm_group]. The
+/// communicator is not kept.
+///
+/// Requires: all its members are ranks of the job. Errors: invalid_argument (MPI is not running),
+/// otherwise as Team::split. Threads: one-at-a-time per communicator. Cost: three allgathers and a
+/// duplication by MPI, and the memory of a team.
+[[nodiscard]] ORIEL_API Team make_team(const Runtime& job, const Communicator& communicator);
 
 }  // namespace oriel

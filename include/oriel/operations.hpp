@@ -7,7 +7,8 @@
 /// Integers wrap around. min and max: a NaN wins against every number, whatever the order in which
 /// accumulates arrive. minloc and maxloc keep the whole pair of the better value, of equal values
 /// the one with the smaller index; a NaN is better than every number. Logical operations take what
-/// is not zero as true, and store 0 or 1.
+/// is not zero as true, and store 0 or 1. What computes a long double leaves the padding behind it
+/// as it was in the target.
 
 #include <concepts>
 #include <cstddef>
@@ -49,8 +50,12 @@ enum class ElementKind : std::uint8_t {
   unsigned64,
   float32,
   float64,
-  complex32x2,       ///< std::complex<float>
-  complex64x2,       ///< std::complex<double>
+  long_double,  ///< 10 bytes of value in 16, where it is the processor's own (x86)
+  float128,     ///< as MPI_REAL16: known at run time alone
+  complex32x2,  ///< std::complex<float>
+  complex64x2,  ///< std::complex<double>
+  complex_long_double,
+  complex128x2,      ///< as MPI_COMPLEX32: known at run time alone
   signed16_index32,  ///< ValueIndex<std::int16_t, std::int32_t>, and so on
   signed32_index32,
   signed64_index32,
@@ -61,6 +66,9 @@ enum class ElementKind : std::uint8_t {
   signed64_index64,
   float32_index64,
   float64_index64,
+  long_double_index32,
+  float32_float32,  ///< ValueIndex<float, float>: an index that is a number of the value's type
+  float64_float64,
 };
 
 /// A type that is known only at run time.
@@ -113,13 +121,17 @@ inline constexpr Maxloc maxloc{};
 
 /// What minloc and maxloc work on: a value and where it was found [MPI_2INT, MPI_DOUBLE_INT, …].
 /// V: a signed integer of 2, 4 or 8 bytes, float or double; I: a signed integer of 4 or 8 bytes.
+/// Besides, as MPI has them: long double with one of 4 bytes [MPI_LONG_DOUBLE_INT], two floats and
+/// two doubles [MPI_2REAL, MPI_2DOUBLE_PRECISION], whose index is not a NaN.
 template <class V, class I = int>
 struct ValueIndex {
-  static_assert((std::signed_integral<V> && sizeof(V) >= 2) || std::same_as<V, float> ||
-                    std::same_as<V, double>,
-                "a value is a signed integer of 2, 4 or 8 bytes, a float or a double");
-  static_assert(std::signed_integral<I> && (sizeof(I) == 4 || sizeof(I) == 8),
-                "an index is a signed integer of 4 or 8 bytes");
+  static_assert((std::signed_integral<V> && sizeof(V) >= 2) || std::floating_point<V>,
+                "a value is a signed integer of 2, 4 or 8 bytes, or floating point");
+  static_assert((std::signed_integral<I> && (sizeof(I) == 4 || sizeof(I) == 8)) ||
+                    (std::floating_point<I> && std::same_as<V, I> && sizeof(I) <= 8),
+                "an index is a signed integer of 4 or 8 bytes, or a float or double as the value");
+  static_assert(!std::same_as<V, long double> || sizeof(I) == 4,
+                "the index of a long double has 4 bytes");
   V value;
   I index;
   friend constexpr bool operator==(const ValueIndex&, const ValueIndex&) = default;
@@ -149,6 +161,18 @@ constexpr unsigned log2_of(std::size_t bytes) {
   return bytes == 1 ? 0 : 1 + log2_of(bytes / 2);
 }
 
+template <class V, class I>
+constexpr ElementKind kind_of_pair() {
+  if constexpr (std::same_as<V, long double>) return ElementKind::long_double_index32;
+  if constexpr (std::floating_point<I>) {
+    return sizeof(I) == 4 ? ElementKind::float32_float32 : ElementKind::float64_float64;
+  }
+  constexpr auto first =
+      sizeof(I) == 4 ? ElementKind::signed16_index32 : ElementKind::signed16_index64;
+  if constexpr (std::integral<V>) return nth(first, log2_of(sizeof(V)) - 1);
+  return nth(first, sizeof(V) == 4 ? 3 : 4);
+}
+
 template <class T>
 constexpr ElementKind kind_of() {
   if constexpr (std::same_as<T, std::byte>) {
@@ -160,16 +184,16 @@ constexpr ElementKind kind_of() {
     return ElementKind::float32;
   } else if constexpr (std::same_as<T, double>) {
     return ElementKind::float64;
+  } else if constexpr (std::same_as<T, long double>) {
+    return ElementKind::long_double;
   } else if constexpr (ComplexOf<T, float>) {
     return ElementKind::complex32x2;
   } else if constexpr (ComplexOf<T, double>) {
     return ElementKind::complex64x2;
+  } else if constexpr (ComplexOf<T, long double>) {
+    return ElementKind::complex_long_double;
   } else if constexpr (is_value_index<T>) {
-    using V = decltype(T::value);
-    constexpr auto first =
-        sizeof(T::index) == 4 ? ElementKind::signed16_index32 : ElementKind::signed16_index64;
-    if constexpr (std::integral<V>) return nth(first, log2_of(sizeof(V)) - 1);
-    return nth(first, sizeof(V) == 4 ? 3 : 4);
+    return kind_of_pair<decltype(T::value), decltype(T::index)>();
   } else {
     return ElementKind::opaque;
   }
@@ -192,8 +216,8 @@ requires std::is_trivially_copyable_v<T>
 [[nodiscard]] constexpr bool has_meaning(ElementKind kind, OpCode code) noexcept {
   using enum ElementKind;
   const bool integer = detail::is_between(kind, signed8, unsigned64);
-  const bool real = detail::is_between(kind, signed8, float64);
-  const bool number = detail::is_between(kind, signed8, complex64x2);
+  const bool real = detail::is_between(kind, signed8, float128);
+  const bool number = detail::is_between(kind, signed8, complex128x2);
   switch (code) {
     case OpCode::sum:
     case OpCode::prod:
@@ -210,10 +234,10 @@ requires std::is_trivially_copyable_v<T>
       return integer;
     case OpCode::replace:
     case OpCode::no_op:
-      return kind <= float64_index64;
+      return kind <= float64_float64;
     case OpCode::minloc:
     case OpCode::maxloc:
-      return detail::is_between(kind, signed16_index32, float64_index64);
+      return detail::is_between(kind, signed16_index32, float64_float64);
   }
   return false;
 }
@@ -229,7 +253,8 @@ concept Accumulable =
     (!std::same_as<T, std::byte> || (Op::code >= OpCode::band && Op::code <= OpCode::bxor) ||
      Op::code >= OpCode::replace);
 
-/// Types that compare_and_swap compares, bit by bit: up to 16 bytes.
+/// Types that compare_and_swap compares, bit by bit: up to 16 bytes. Padding is compared too: two
+/// long doubles of the same value may differ in it, as may two pairs.
 template <class T>
 concept Swappable = std::is_trivially_copyable_v<T> && sizeof(T) <= 16;
 

@@ -55,6 +55,10 @@ class ORIEL_API Runtime {
   /// A readable account of what was chosen and why: host, placement, device, path to every peer.
   /// Threads: any.
   [[nodiscard]] std::string describe() const;
+  /// From now on whoever waits in Oriel for more than an instant calls `beside` again and again:
+  /// what else must go on in this process meanwhile, as the program's other messages. It must not
+  /// call Oriel, nor throw. Threads: start-stop-only; `beside` is called by any that waits.
+  void while_waiting(void (*beside)()) noexcept;
   /// [implementation] what windows and buffers hold on to.
   [[nodiscard]] runtime::RuntimeState& state() const noexcept { return *state_; }
 

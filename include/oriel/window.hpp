@@ -10,9 +10,9 @@
 /// may be reused (for a get: the data is there). *Remotely complete*: the bytes are in the target's
 /// memory, and every later access by anyone sees them.
 ///
-/// Errors of every operation: out_of_range (past the *target's* size), invalid_rank, misaligned
-/// (atomics), window_freed; thrown at the call, which then has done nothing. A failed transfer or a
-/// dead peer throws peer_lost or transport_failed at the next synchronisation with that peer.
+/// Errors of every operation: out_of_range (past the *target's* size), invalid_rank, window_freed;
+/// thrown at the call, which then has done nothing. A failed transfer or a dead peer throws
+/// peer_lost or transport_failed at the next synchronisation with that peer.
 /// Threads, of everything but creation and the collective calls: any. Over verbs, threads other
 /// than the one that started the runtime put and get by connections of their own (ORIEL_LANES).
 

@@ -28,15 +28,14 @@ class WindowAtomics : protected WindowBytes {
   /// stores). Same origin, same target, same location: in program order.
   ///
   /// Completion: `values` may be reused on return; remotely as put().
-  /// Errors: also misaligned, when elements of 1, 2, 4 or 8 bytes are not at a multiple of their
-  /// size at the target (complex<float> and pairs of 8 bytes want 8). Cost: where ranks of one
-  /// machine have all parts mapped, a CPU atomic per integer, and all else at the speed of memory,
-  /// under a lock of each 4 KiB (plain addition at the speed of memory, too, with
-  /// WindowOptions::no_concurrent_accumulate); in created and dynamic windows the same by a thread
-  /// of the target, or a lock of the target for elements of more than 8 bytes; through a device one
-  /// NIC atomic per 8-byte integer sum, a read and a compare-and-swap per 8-byte integer otherwise
-  /// (and per double with WindowOptions::single_element), and a lock, get, put and unlock for all
-  /// else: then it waits for them.
+  /// Cost: where ranks of one machine have all parts mapped, a CPU atomic per integer, and all else
+  /// at the speed of memory, under a lock of each 4 KiB (plain addition at the speed of memory,
+  /// too, with WindowOptions::no_concurrent_accumulate); in created and dynamic windows the same by
+  /// a thread of the target, or a lock of the target for elements of more than 8 bytes; through a
+  /// device one NIC atomic per 8-byte integer sum, a read and a compare-and-swap per 8-byte integer
+  /// otherwise (and per double with WindowOptions::single_element), and a lock, get, put and unlock
+  /// for all else: then it waits for them. No alignment is needed, but elements of 2, 4 or 8 bytes
+  /// that are not at a multiple of their size at the target go the slower way of all else.
   template <class Op>
   void accumulate(std::span<const T> values, Rank target, std::size_t offset,
                   Op /*operation*/) requires Accumulable<T, Op> {
@@ -149,7 +148,8 @@ class WindowAtomics : protected WindowBytes {
   }
 
   /// Atomically stores `swap` in the element if it equals `compare`, bit by bit (-0.0 differs from
-  /// 0.0), waits, and returns the old value [MPI_Compare_and_swap]. For types of up to 16 bytes.
+  /// 0.0, and the padding of a long double counts), waits, and returns the old value
+  /// [MPI_Compare_and_swap]. For types of up to 16 bytes.
   /// Errors, Cost: as accumulate().
   T compare_and_swap(const T& compare, const T& swap, Rank target,
                      std::size_t offset) requires Swappable<T> {

@@ -16,7 +16,7 @@ struct KindFacts {
 };
 
 // By ElementKind. Bytes of pairs are those of the C++ type, padding included.
-constexpr std::array<KindFacts, 23> kKinds = {{
+constexpr std::array<KindFacts, 30> kKinds = {{
     {"opaque", 0},
     {"signed8", 1},
     {"signed16", 2},
@@ -28,8 +28,12 @@ constexpr std::array<KindFacts, 23> kKinds = {{
     {"unsigned64", 8},
     {"float32", 4},
     {"float64", 8},
+    {"long_double", sizeof(long double)},
+    {"float128", 16},
     {"complex32x2", 8},
     {"complex64x2", 16},
+    {"complex_long_double", 2 * sizeof(long double)},
+    {"complex128x2", 32},
     {"signed16_index32", sizeof(ValueIndex<std::int16_t, std::int32_t>)},
     {"signed32_index32", sizeof(ValueIndex<std::int32_t, std::int32_t>)},
     {"signed64_index32", sizeof(ValueIndex<std::int64_t, std::int32_t>)},
@@ -40,6 +44,9 @@ constexpr std::array<KindFacts, 23> kKinds = {{
     {"signed64_index64", sizeof(ValueIndex<std::int64_t, std::int64_t>)},
     {"float32_index64", sizeof(ValueIndex<float, std::int64_t>)},
     {"float64_index64", sizeof(ValueIndex<double, std::int64_t>)},
+    {"long_double_index32", sizeof(ValueIndex<long double, std::int32_t>)},
+    {"float32_float32", sizeof(ValueIndex<float, float>)},
+    {"float64_float64", sizeof(ValueIndex<double, double>)},
 }};
 
 constexpr std::array<std::string_view, 14> kCodes = {"sum",     "prod",  "min",    "max",   "band",

@@ -47,6 +47,8 @@ const Names<Fabric> kFabrics = {
     {"auto", Fabric::automatic}, {"shm", Fabric::shm}, {"verbs", Fabric::verbs}};
 const Names<Visibility> kVisibilities = {
     {"auto", Visibility::automatic}, {"ordered", Visibility::ordered}, {"read", Visibility::read}};
+const Names<bool> kCarriers = {{"oriel", true}, {"native", false}};
+const Names<bool> kSwitch = {{"0", false}, {"1", true}};
 const Names<LogLevel> kLevels = {{"debug", LogLevel::debug},
                                  {"info", LogLevel::info},
                                  {"warning", LogLevel::warning},
@@ -92,6 +94,13 @@ const std::vector<Entry>& entries() {
        [](Options& o, std::string_view v) {
          return assign_number(v, 1, kMaxFakeNodes, o.fake_nodes);
        }},
+      {{"ORIEL_MPI", "oriel|native", "oriel",
+        "who carries the windows of an MPI program under the drop-in; native: MPI itself, as "
+        "without it"},
+       [](Options& o, std::string_view v) { return assign(kCarriers, v, o.carries_mpi_windows); }},
+      {{"ORIEL_STATS", "0|1", "0",
+        "1: the drop-in says at the end what each rank's windows have carried"},
+       [](Options& o, std::string_view v) { return assign(kSwitch, v, o.stats); }},
       {{"ORIEL_LOG", "debug|info|warning|error|off", "warning",
         "what is logged on standard error; info tells the choices made at start-up"},
        [](Options& o, std::string_view v) { return assign(kLevels, v, o.log); }},

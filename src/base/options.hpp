@@ -27,10 +27,12 @@ struct Options {
   int fake_nodes = 1;
   Visibility visibility = Visibility::automatic;
   LogLevel log = LogLevel::warning;
-  std::string device{};            ///< "" or "rxe0" or "rxe0:1"
-  std::optional<int> gid_index{};  ///< empty: chosen by rule
-  int peer_timeout_seconds = 5;    ///< an unreachable peer is dead after about this long
-  int lanes = 4;                   ///< threads of a rank that put and get at the same time
+  std::string device{};             ///< "" or "rxe0" or "rxe0:1"
+  std::optional<int> gid_index{};   ///< empty: chosen by rule
+  int peer_timeout_seconds = 5;     ///< an unreachable peer is dead after about this long
+  int lanes = 4;                    ///< threads of a rank that put and get at the same time
+  bool carries_mpi_windows = true;  ///< the drop-in: else they are left to MPI
+  bool stats = false;               ///< the drop-in: tells at the end what was carried
 };
 
 struct OptionDescription {

@@ -20,8 +20,7 @@ void reduce_all(std::byte* target, const std::byte* operands, std::size_t count)
     if constexpr (Chooses<Operation>) {
       if (Operation::takes_operand(old, operand)) std::memcpy(target, operands, sizeof(T));
     } else {
-      const T value = Operation::of(old, operand);
-      std::memcpy(target, &value, sizeof(T));
+      store_element(Operation::of(old, operand), target);
     }
   }
 }

@@ -8,11 +8,19 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <limits>
 #include <type_traits>
 
 #include <oriel/operations.hpp>
 
 namespace oriel::base {
+
+/// Of 128 bits, which need no library: the compiler's own runtime adds and multiplies them.
+#ifdef __SIZEOF_FLOAT128__
+__extension__ typedef __float128 Float128;
+#else
+using Float128 = long double;
+#endif
 
 template <class Part>
 struct ComplexNumber {
@@ -27,10 +35,26 @@ template <class T>
   return value;
 }
 
+/// Bytes of a number's value: what comes behind them is whatever was in a register's neighbourhood,
+/// and no business of the memory that the number is stored to.
+template <class T>
+inline constexpr std::size_t kValueBytes =
+    std::same_as<T, long double>&& std::numeric_limits<long double>::digits == 64 ? 10 : sizeof(T);
+
+template <class T>
+void store_element(const T& value, std::byte* to) noexcept {
+  std::memcpy(to, &value, kValueBytes<T>);
+}
+template <class Part>
+void store_element(const ComplexNumber<Part>& value, std::byte* to) noexcept {
+  store_element(value.real, to);
+  store_element(value.imaginary, to + sizeof(Part));
+}
+
 template <class T>
 [[nodiscard]] constexpr bool is_nan(T value) noexcept {
-  if constexpr (std::floating_point<T>) return value != value;
-  return false;
+  if constexpr (std::integral<T>) return false;
+  return value != value;
 }
 
 // Operations that compute a new value from the target's and the operand's. Arithmetic on integers
@@ -132,7 +156,7 @@ struct Maxloc {
   }
 };
 
-inline constexpr std::size_t kKinds = static_cast<std::size_t>(ElementKind::float64_index64) + 1;
+inline constexpr std::size_t kKinds = static_cast<std::size_t>(ElementKind::float64_float64) + 1;
 inline constexpr std::size_t kOpCodes = static_cast<std::size_t>(OpCode::maxloc) + 1;
 
 /// A function for each pair of kind and operation: `Make::of<T, Operation>()`, or null without a
@@ -147,10 +171,17 @@ class ReductionTable {
     add_integers<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>(ElementKind::unsigned8);
     add_real<float>(ElementKind::float32);
     add_real<double>(ElementKind::float64);
+    add_real<long double>(ElementKind::long_double);
+    add_real<Float128>(ElementKind::float128);
     add_number<ComplexNumber<float>>(ElementKind::complex32x2);
     add_number<ComplexNumber<double>>(ElementKind::complex64x2);
+    add_number<ComplexNumber<long double>>(ElementKind::complex_long_double);
+    add_number<ComplexNumber<Float128>>(ElementKind::complex128x2);
     add_pairs<std::int32_t>(ElementKind::signed16_index32);
     add_pairs<std::int64_t>(ElementKind::signed16_index64);
+    add_pair<ValueIndex<long double, std::int32_t>>(ElementKind::long_double_index32);
+    add_pair<ValueIndex<float, float>>(ElementKind::float32_float32);
+    add_pair<ValueIndex<double, double>>(ElementKind::float64_float64);
   }
 
   [[nodiscard]] constexpr Function at(ElementKind kind, OpCode code) const noexcept {

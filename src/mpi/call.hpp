@@ -1,6 +1,7 @@
 #pragma once
 /// How every MPI_ function of the drop-in is written: the window's own work if the handle is one of
-/// ours, MPI's own function otherwise, and no exception to a C or Fortran program.
+/// ours, MPI's own function otherwise, and no exception to a C or Fortran program but what its own
+/// error handler throws.
 
 #include <mpi.h>
 
@@ -26,20 +27,29 @@ class Failure : public std::runtime_error {
 /// fail() unless a PMPI_ function succeeded. @param call  its name
 void check(int status, const char* call);
 
+/// What MPI_Error_string says, or the number of a code that nobody has made.
+[[nodiscard]] std::string code_text(int code);
+
+/// Class and text of the exception that is being handled.
+[[nodiscard]] std::pair<int, std::string> current_failure();
+
 class Win;
 
 /// The exception that is being handled, as an error class, told to the error handler of the window
 /// (of MPI_COMM_WORLD where there is no window). Returns what the MPI_ function returns.
-[[nodiscard]] int report_exception(Win* window, const char* call) noexcept;
+[[nodiscard]] int report_exception(Win* window, const char* call);
+/// The same of a call that makes a window: told to the error handler of the communicator.
+[[nodiscard]] int report_exception(MPI_Comm comm, const char* call);
 
 /// Runs `work` as the MPI function `call`.
-template <class Work>
-[[nodiscard]] int guarded(Win* window, const char* call, Work&& work) noexcept {
+/// @param object  the window or communicator whose error handler hears of errors
+template <class Object, class Work>
+[[nodiscard]] int guarded(Object object, const char* call, Work&& work) {
   try {
     std::forward<Work>(work)();
     return MPI_SUCCESS;
   } catch (...) {
-    return report_exception(window, call);
+    return report_exception(object, call);
   }
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <mutex>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace oriel::mpi {
@@ -16,8 +17,11 @@ namespace oriel::mpi {
 ///
 /// States. Access: none, fence, start, lock (of targets), lock_all. Exposure: none, post. After a
 /// fence that does not assert no_succeed, an epoch of the fence *may* begin: it does with the first
-/// operation; until then locks and start may come instead.
-/// Threads: any; check_access() takes no lock.
+/// operation; until then locks and start may come instead, and when they have ended it may still.
+/// The epoch of a fence exposes, too: it excludes post, both ways. Other access epochs do not.
+/// Targets are ranks of the window: MPI_PROC_NULL, and what is no rank, is the caller's affair.
+/// Threads: any. Cost: check_access() and check_passive() that allow take no mutex, but for the
+/// first operation after a fence.
 class Epochs {
  public:
   explicit Epochs(std::size_t ranks);
@@ -25,40 +29,59 @@ class Epochs {
   /// An operation on `target`. Opens the epoch of a fence.
   void check_access(int target) {
     const auto access = access_.load(std::memory_order_relaxed);
-    if (access == Access::fence || access == Access::lock_all ||
-        (access != Access::none && open_[static_cast<std::size_t>(target)].load(
-                                       std::memory_order_relaxed) != 0)) [[likely]]
+    if (access == Access::fence || access == Access::lock_all || is_open(target)) [[likely]]
       return;
     check_closed(target);
   }
   /// Flushes and request forms: in a passive epoch alone. @param target  -1: any
-  void check_passive(int target) const;
+  void check_passive(int target) const {
+    const auto access = access_.load(std::memory_order_relaxed);
+    if (access == Access::lock_all || (access == Access::lock && (target < 0 || is_open(target))))
+        [[likely]]
+      return;
+    refuse_passive(target);
+  }
 
-  void fence(bool no_precede, bool no_succeed);
+  /// @param no_succeed  MPI_MODE_NOSUCCEED: no epoch begins. That MPI_MODE_NOPRECEDE is true is not
+  ///                    checked.
+  void fence(bool no_succeed);
   void start(std::span<const int> targets);
   void complete();
   void post();
-  void wait();             ///< MPI_Win_wait, and MPI_Win_test when it found the end
+  void wait();                 ///< MPI_Win_wait, and MPI_Win_test when it found the end
   void check_exposed() const;  ///< MPI_Win_test, before it looks
-  /// @param exclusive  MPI_LOCK_EXCLUSIVE
-  void lock(int target, bool exclusive);
+  void lock(int target);       ///< shared or exclusive: the rules are the same
   void unlock(int target);
   void lock_all();
   void unlock_all();
   /// MPI_Win_free: no epoch is open, but that of a fence.
   void check_none() const;
   /// Whether the rank is held locked by this process.
-  [[nodiscard]] bool is_locked(int target) const noexcept;
+  [[nodiscard]] bool is_locked(int target) const noexcept {
+    const auto access = access_.load(std::memory_order_relaxed);
+    return access == Access::lock_all || (access == Access::lock && is_open(target));
+  }
 
  private:
   enum class Access : std::uint8_t { none, may_fence, fence, start, lock, lock_all };
+
+  [[nodiscard]] bool is_open(int target) const noexcept {
+    return open_[static_cast<std::size_t>(target)].load(std::memory_order_relaxed);
+  }
+  void set_open(int target, bool open) noexcept {
+    open_[static_cast<std::size_t>(target)].store(open, std::memory_order_relaxed);
+  }
   void check_closed(int target);
+  [[noreturn]] void refuse_passive(int target) const;
+  void check_may_open(std::string_view kind) const;
+  [[nodiscard]] Access closed() const noexcept;
 
   mutable std::mutex mutex_;
   std::atomic<Access> access_ = Access::none;
-  std::vector<std::atomic<std::uint8_t>> open_;  // by target: locked, or started
-  bool after_fence_ = false;  // where lock and start lead back to: may_fence
-  std::size_t locks_ = 0;
+  std::vector<std::atomic<bool>> open_;  // those locked, or started, one by one
+  bool after_fence_ = false;             // where closing leads: may_fence
+  std::size_t locks_ = 0;                // targets that are locked one by one
+  std::vector<int> started_;
   bool exposed_ = false;
 };
 

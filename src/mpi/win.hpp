@@ -4,7 +4,8 @@
 #include <mpi.h>
 
 #include <cstddef>
-#include <memory>
+#include <map>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,28 @@
 #include "mpi/objects.hpp"
 
 namespace oriel::mpi {
+
+/// What is attached to a dynamic window, as MPI_Win_detach is told its address alone.
+class Regions {
+ public:
+  void add(void* base, std::size_t bytes) {
+    const std::scoped_lock lock(mutex_);
+    bytes_.insert_or_assign(base, bytes);
+  }
+  [[nodiscard]] std::optional<std::size_t> find(void* base) const {
+    const std::scoped_lock lock(mutex_);
+    const auto found = bytes_.find(base);
+    return found == bytes_.end() ? std::nullopt : std::optional(found->second);
+  }
+  void remove(void* base) {
+    const std::scoped_lock lock(mutex_);
+    bytes_.erase(base);
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<void*, std::size_t> bytes_;
+};
 
 /// Windows that Oriel carries have handles of their own; MPI_Win values that MPI made are left to
 /// it. Both begin with a pointer, to a class that is MPI's or to a mark that is ours, so that one
@@ -30,6 +53,8 @@ class Win {
   /// The Fortran handle, and back. Null: not one of ours.
   [[nodiscard]] static Win* of_fortran(MPI_Fint index) noexcept;
   [[nodiscard]] MPI_Fint fortran() const noexcept;
+  /// How many there are in this process.
+  [[nodiscard]] static std::size_t alive() noexcept;
   [[nodiscard]] MPI_Win handle() const noexcept;
 
   Win(WindowBytes window, MPI_Comm comm, int flavor);
@@ -47,13 +72,14 @@ class Win {
   }
 
   WindowBytes window;
-  const int flavor;        ///< MPI_WIN_FLAVOR_*
+  const int flavor;  ///< MPI_WIN_FLAVOR_*
   int model = MPI_WIN_UNIFIED;
-  void* base = nullptr;    ///< of this rank's part
+  void* base = nullptr;  ///< of this rank's part
   MPI_Aint bytes = 0;
   int unit = 1;            ///< of this rank
   std::vector<int> units;  ///< by rank; empty: all are `unit`
   Epochs epochs;
+  Regions regions;  ///< of dynamic windows
   std::string name;
   MPI_Info info = MPI_INFO_NULL;  ///< what MPI_Win_get_info tells; owned
   Attributes attributes;

@@ -22,6 +22,9 @@ const Team& Runtime::world() const noexcept {
 const Team& Runtime::node() const noexcept {
   return state_->node();
 }
+void Runtime::while_waiting(void (*beside)()) noexcept {
+  state_->job().progress->while_waiting(beside);
+}
 std::string Runtime::describe() const {
   return state_->describe();
 }

@@ -1,7 +1,5 @@
 #include "sync/queued_lock.hpp"
 
-#include <sched.h>
-
 #include <atomic>
 #include <utility>
 
@@ -79,7 +77,7 @@ void QueuedLock::lock_past_queue(std::string_view operation, const Place& at, Lo
   while (!(found = {words_.fetch_add(state_of(at), unit)}).admits(mode)) {
     unlock(at, mode);
     for (unsigned round = 1; !found.admits(mode); ++round) {
-      progress_.out_of_turn([] { ::sched_yield(); });
+      progress_.yield();
       if (round % kRoundsPerLook == 0) watch();
       found = {words_.fetch_add(state_of(at), 0)};
     }

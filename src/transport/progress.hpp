@@ -59,6 +59,10 @@ class Progress {
     return finished;
   }
 
+  /// Called again and again, out of turn, by whoever waits here for more than an instant: what has
+  /// nothing to do with Oriel, but must go on meanwhile. Before the first wait, or never.
+  void while_waiting(void (*beside)()) noexcept { beside_ = beside; }
+
   [[nodiscard]] const std::vector<Lane*>& lanes() const noexcept { return lanes_; }
 
   /// Returns once done() holds. Between turns of waiting that found nothing, `idle()` runs before
@@ -82,6 +86,14 @@ class Progress {
     rest();
   }
 
+  /// Lets other threads have the turn, and others the core, for a moment.
+  void yield() {
+    out_of_turn([this] {
+      if (beside_ != nullptr) beside_();
+      ::sched_yield();
+    });
+  }
+
  private:
   template <class Done, class Idle>
   [[gnu::noinline]] void wait_more(Done& done, Idle& idle) {
@@ -93,7 +105,7 @@ class Progress {
       } else if (round < spins_) {
         if (round % kPollsInTurn == 0) out_of_turn([] { relax(); });
       } else if (round < spins_ + kYields) {
-        out_of_turn([] { ::sched_yield(); });
+        yield();
       } else {
         idle();
         nap(done);
@@ -145,6 +157,7 @@ class Progress {
       return done();
     };
     out_of_turn([&] {
+      if (beside_ != nullptr) beside_();
       if (doorbell_ != nullptr) {
         doorbell_->sleep(done_by_others, rings_for_all() ? kNapBesidePeers : kNapBesideNic);
       } else {
@@ -153,13 +166,14 @@ class Progress {
     });
   }
   [[nodiscard]] bool rings_for_all() const noexcept {
-    return lanes_.size() <= 1;
+    return lanes_.size() <= 1 && beside_ == nullptr;
   }
 
   std::vector<Lane*> lanes_;
   base::Doorbell* doorbell_;
   base::Doorbell own_doorbell_;  // never rung: a timer
   unsigned spins_;
+  void (*beside_)() = nullptr;
   base::QuickMutex mutex_;
   bool taken_ = false;  // somebody has the turn; guarded by mutex_
 };

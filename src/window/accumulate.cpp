@@ -2,13 +2,11 @@
 
 #include "window/accumulate.hpp"
 
+#include <bit>
+#include <cstdint>
 #include <cstring>
-#include <string>
-
-#include <fmt/format.h>
 
 #include "base/reduction.hpp"
-#include "base/throw_error.hpp"
 #include "sync/flush.hpp"
 #include "window/accumulate_copies.hpp"
 #include "window/accumulate_pieces.hpp"
@@ -21,39 +19,23 @@ Accumulator::Accumulator(transport::Progress& progress, TargetMutex& locks,
 
 Accumulator::~Accumulator() = default;
 
-Mechanism Accumulator::mechanism(const Target& target, ElementType type) const noexcept {
+/// The part's base may be the program's own pointer: what counts is the address, not the offset.
+/// Elements whose size is no power of two are not asked about.
+Mechanism Accumulator::mechanism(const Target& target, ElementType type,
+                                 std::size_t offset) const noexcept {
   const Reach reach = facts_.stripes != nullptr          ? Reach::all_mapped
                       : target.by_cpu()                  ? Reach::mapped
                       : target.atomics->has_accumulate() ? Reach::agent
                                                          : Reach::device;
-  return choose_mechanism(facts_.domain, reach, type, facts_.promises);
-}
-
-/// The part's base may be the program's own pointer: what counts is the address, not the offset.
-void Accumulator::check_aligned(std::string_view operation, std::size_t element_bytes,
-                                std::size_t offset, std::size_t team_rank,
-                                const Target& target) const {
-  if (!is_word(element_bytes) || (target.atomics_base.address + offset) % element_bytes == 0)
-    return;
-  base::throw_error(
-      ErrorCode::misaligned,
-      {.operation = std::string(operation),
-       .problem = fmt::format("elements of {0} bytes need an address that is a multiple of {0}",
-                              element_bytes),
-       .origin = facts_.world_rank,
-       .target = facts_.members[team_rank],
-       .window = facts_.window,
-       .offset_bytes = offset,
-       .length_bytes = element_bytes,
-       .hint = fmt::format("align the target's memory and the offset to {} bytes", element_bytes)});
+  const bool aligned = ((target.atomics_base.address + offset) & (type.bytes - 1)) == 0;
+  return choose_mechanism(facts_.domain, reach, type, facts_.promises, aligned);
 }
 
 void Accumulator::accumulate(const AccumulateRequest& request, std::size_t team_rank,
                              const Target& target, transport::Completion& done) {
-  check_aligned(request.operation, request.type.bytes, request.offset_bytes, team_rank, target);
   if (request.count == 0) return;
   if (request.op == OpCode::no_op && request.results == nullptr) return;
-  switch (const Mechanism chosen = mechanism(target, request.type)) {
+  switch (const Mechanism chosen = mechanism(target, request.type, request.offset_bytes)) {
     case Mechanism::in_place:
       return for_each_piece(request, [&](const ElementPiece& piece) {
         in_place(request.type, request.op, {target.mapped + piece.offset, piece.offset, team_rank},
@@ -73,9 +55,10 @@ void Accumulator::accumulate(const AccumulateRequest& request, std::size_t team_
 
 namespace {
 
-/// Those that atomic instructions combine.
-bool is_integer(ElementKind kind) noexcept {
-  return detail::is_between(kind, ElementKind::signed8, ElementKind::unsigned64);
+/// Whether atomic instructions combine elements, rather than whoever holds their stripe.
+bool is_atomic_in_place(ElementType type, const std::byte* target) noexcept {
+  return detail::is_between(type.kind, ElementKind::signed8, ElementKind::unsigned64) &&
+         (std::bit_cast<std::uintptr_t>(target) & (type.bytes - 1)) == 0;
 }
 
 }  // namespace
@@ -85,7 +68,7 @@ void Accumulator::in_place(ElementType type, OpCode op, const Stripes::Place& ta
   if (facts_.promises.no_concurrent) {
     if (results != nullptr) std::memcpy(results, target.bytes, count * type.bytes);
     base::reduce(type, op, target.bytes, operands, count);
-  } else if (is_integer(type.kind)) {
+  } else if (is_atomic_in_place(type, target.bytes)) {
     base::reduce_shared(type, op, target.bytes, operands, results, count);
   } else {
     facts_.stripes->reduce(type, op, target, operands, results, count);
@@ -94,7 +77,7 @@ void Accumulator::in_place(ElementType type, OpCode op, const Stripes::Place& ta
 
 void Accumulator::swap_in_place(const CompareAndSwapRequest& request,
                                 const Stripes::Place& target) const {
-  if (is_integer(request.type.kind)) {
+  if (is_atomic_in_place(request.type, target.bytes)) {
     base::compare_and_swap_shared(request.type.bytes, target.bytes, request.compare, request.swap,
                                   request.result);
   } else {
@@ -127,9 +110,8 @@ void Accumulator::by_agent(const AccumulateRequest& request, const Target& targe
 
 void Accumulator::compare_and_swap(const CompareAndSwapRequest& request, std::size_t team_rank,
                                    const Target& target, transport::Completion& done) {
-  check_aligned(request.operation, request.type.bytes, request.offset_bytes, team_rank, target);
   const transport::RemoteAddress at = target.atomics_base.plus(request.offset_bytes);
-  switch (const Mechanism chosen = mechanism(target, request.type)) {
+  switch (const Mechanism chosen = mechanism(target, request.type, request.offset_bytes)) {
     case Mechanism::in_place:
       return swap_in_place(request,
                            {target.mapped + request.offset_bytes, request.offset_bytes, team_rank});

@@ -62,9 +62,6 @@ struct CompareAndSwapRequest {
 struct AccumulateFacts {
   CoherenceDomain domain = CoherenceDomain::cpu;
   AccumulatePromises promises{};
-  std::span<const int> members{};  ///< world ranks, by team rank
-  int world_rank = 0;              ///< of this rank
-  std::uint64_t window = 0;
   const Stripes* stripes = nullptr;  ///< if all parts are mapped at all ranks
 };
 
@@ -76,9 +73,8 @@ struct CopyScratch;
 /// Completion: on return the operands may be reused. The results are there when `done` is locally
 /// complete; the elements are changed when it is remotely complete. Order: the accumulates of this
 /// object on one location are carried out in the order of the calls.
-/// Requires of both calls: the range was checked, and check_supported() holds. Errors: misaligned
-/// (elements of 1, 2, 4 or 8 bytes must lie at a multiple of their size, whatever the mechanism),
-/// and those of the transport. Threads: one-at-a-time.
+/// Requires of both calls: the range was checked, and check_supported() holds. No alignment is
+/// needed. Errors: those of the transport. Threads: one-at-a-time.
 class Accumulator {
  public:
   Accumulator(transport::Progress& progress, TargetMutex& locks, const AccumulateFacts& facts);
@@ -91,15 +87,14 @@ class Accumulator {
   void compare_and_swap(const CompareAndSwapRequest& request, std::size_t team_rank,
                         const Target& target, transport::Completion& done);
 
-  /// Elements side by side, aligned, where all parts are mapped at all ranks: done on return.
+  /// Elements side by side, where all parts are mapped at all ranks: done on return.
   /// Threads: any.
   void in_place(ElementType type, OpCode op, const Stripes::Place& target,
                 const std::byte* operands, std::byte* results, std::size_t count) const;
 
  private:
-  [[nodiscard]] Mechanism mechanism(const Target& target, ElementType type) const noexcept;
-  void check_aligned(std::string_view operation, std::size_t element_bytes, std::size_t offset,
-                     std::size_t team_rank, const Target& target) const;
+  [[nodiscard]] Mechanism mechanism(const Target& target, ElementType type,
+                                    std::size_t offset) const noexcept;
   void swap_in_place(const CompareAndSwapRequest& request, const Stripes::Place& target) const;
   void by_cpu(const AccumulateRequest& request, const Target& target) const;
   void by_agent(const AccumulateRequest& request, const Target& target,

@@ -9,7 +9,7 @@ namespace oriel::window {
 
 /// How an accumulate is carried out.
 enum class Mechanism : std::uint8_t {
-  in_place,   ///< CPU atomics on integers; loads and stores under a lock on all else
+  in_place,   ///< CPU atomics on aligned integers; loads and stores under a lock on all else
   cpu,        ///< CPU atomics on mapped memory
   agent,      ///< the same, by the agent of the process that owns the memory
   words,      ///< the device's 64-bit atomics
@@ -55,24 +55,26 @@ struct AccumulatePromises {
 ///
 /// Invariant: whatever two origins do to one location at the same time, with elements of the same
 /// kind and size, is atomic. Mechanisms that are atomic to each other are one family:
-///   in_place   the kind of element tells how, and all origins have the same means
+///   in_place   kind and address of the element tell how, and all origins have the same means
 ///   locked     among origins, by the lock
 ///   cpu agent  CPU atomics; the domain `nic` has none of them
 ///   words      atomics of the target's device; atomic to the CPU's in the domain `cpu_and_nic`
 ///              alone, and the domain `cpu` has none of them
 /// So all origins of a window must find the same family, by what is the same for all of them: the
-/// domain, the promises, the kind and size of the element, and whether all parts are mapped at all
+/// domain, the promises, the kind and size of the element, whether its address at the target is a
+/// multiple of its size (no atomic covers it otherwise), and whether all parts are mapped at all
 /// ranks. How many there are and the operation do not count. Reach, in which origins differ
 /// otherwise, chooses only within the family: elements that do not go by words are locked even
 /// where the CPU could reach them, as soon as one origin might have to come through a device, which
 /// cannot. Requires: reach is not `device` in the domain `cpu`, and `all_mapped` in no other. Pure.
 [[nodiscard]] constexpr Mechanism choose_mechanism(CoherenceDomain domain, Reach reach,
-                                                   ElementType type,
-                                                   AccumulatePromises promises) noexcept {
+                                                   ElementType type, AccumulatePromises promises,
+                                                   bool aligned = true) noexcept {
   if (reach == Reach::all_mapped) return Mechanism::in_place;
   if (promises.no_concurrent) return Mechanism::unguarded;
   const bool all_by_cpu = domain == CoherenceDomain::cpu;
-  if (!(all_by_cpu ? is_word(type.bytes) : goes_by_words(type, promises))) return Mechanism::locked;
+  const bool atomic = all_by_cpu ? is_word(type.bytes) : goes_by_words(type, promises);
+  if (!atomic || !aligned) return Mechanism::locked;
   if (reach == Reach::device) return Mechanism::words;
   return reach == Reach::mapped ? Mechanism::cpu : Mechanism::agent;
 }

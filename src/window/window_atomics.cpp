@@ -1,8 +1,5 @@
 // Accumulates and compare-and-swaps: what the public calls say, in the words of the Accumulator.
 
-#include <bit>
-#include <cstdint>
-
 #include "base/throw_error.hpp"
 #include "window/window_state.hpp"
 
@@ -20,9 +17,7 @@ void WindowState::check_atomics(std::string_view operation) const {
 bool WindowState::accumulate_in_place(ElementType type, OpCode op, const void* operands,
                                       void* results, std::size_t count, const TargetBytes& where) {
   std::byte* const found = in_place_ ? find(where.rank, where.offset, count * type.bytes) : nullptr;
-  const std::size_t misplaced =
-      is_word(type.bytes) ? std::bit_cast<std::uintptr_t>(found) & (type.bytes - 1) : 0;
-  if (found == nullptr || misplaced != 0) return false;
+  if (found == nullptr) return false;
   check_supported(where.operation, type, op);
   const auto rank = static_cast<std::size_t>(static_cast<int>(where.rank));
   accumulator_->in_place(type, op, {found, where.offset, rank},

@@ -305,9 +305,6 @@ void WindowState::make_protocols() {
       AccumulateFacts{.domain = coherence_.domain,
                       .promises = {.single_element = options_.single_element,
                                    .no_concurrent = options_.no_concurrent_accumulate},
-                      .members = team_state_->members(),
-                      .world_rank = job.world_rank,
-                      .window = number_,
                       .stripes = stripes_ ? &*stripes_ : nullptr});
   if (kind_ != WindowKind::dynamic) return;
   auto* const table = reinterpret_cast<RegionTable*>(control_.data() + region_table_offset());

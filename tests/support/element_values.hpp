@@ -15,7 +15,8 @@
 
 namespace oriel::test {
 
-/// Calls visit(std::type_identity<T>{}) for a T of every kind that is not opaque.
+/// Calls visit(std::type_identity<T>{}) for a T of every kind that is not opaque and has a C++
+/// type.
 template <class Visit>
 void for_each_type(Visit&& visit) {
   const auto each = [&]<class... T>(std::type_identity<T>... types) { (visit(types), ...); };
@@ -30,10 +31,14 @@ void for_each_type(Visit&& visit) {
        std::type_identity<std::int32_t>{}, std::type_identity<std::int64_t>{},
        std::type_identity<std::uint8_t>{}, std::type_identity<std::uint16_t>{},
        std::type_identity<std::uint32_t>{}, std::type_identity<std::uint64_t>{},
-       std::type_identity<float>{}, std::type_identity<double>{},
-       std::type_identity<std::complex<float>>{}, std::type_identity<std::complex<double>>{});
+       std::type_identity<float>{}, std::type_identity<double>{}, std::type_identity<long double>{},
+       std::type_identity<std::complex<float>>{}, std::type_identity<std::complex<double>>{},
+       std::type_identity<std::complex<long double>>{});
   pairs(std::type_identity<std::int32_t>{});
   pairs(std::type_identity<std::int64_t>{});
+  each(std::type_identity<ValueIndex<long double, std::int32_t>>{},
+       std::type_identity<ValueIndex<float, float>>{},
+       std::type_identity<ValueIndex<double, double>>{});
 }
 
 [[nodiscard]] inline std::vector<OpCode> all_op_codes() {

@@ -38,7 +38,13 @@ static_assert(refuses<ValueIndex<double>, op::Sum, op::Min, op::Band, op::Lor>);
 static_assert(accepts<std::array<int, 3>, op::Replace, op::NoOp>);
 static_assert(refuses<std::array<int, 3>, op::Sum, op::Min, op::Band, op::Land, op::Minloc>);
 static_assert(refuses<const int, op::Sum, op::Replace>);
-static_assert(refuses<long double, op::Sum> && accepts<long double, op::Replace>);
+static_assert(accepts<long double, op::Sum, op::Prod, op::Min, op::Max, op::Replace, op::NoOp>);
+static_assert(refuses<long double, op::Band, op::Land, op::Minloc>);
+static_assert(accepts<std::complex<long double>, op::Sum, op::Prod, op::Replace, op::NoOp>);
+static_assert(refuses<std::complex<long double>, op::Min, op::Max, op::Band, op::Minloc>);
+static_assert(accepts<ValueIndex<long double>, op::Minloc, op::Maxloc, op::Replace, op::NoOp>);
+static_assert(accepts<ValueIndex<double, double>, op::Minloc, op::Maxloc, op::Replace, op::NoOp>);
+static_assert(refuses<ValueIndex<float, float>, op::Sum, op::Min, op::Band, op::Lor>);
 
 static_assert(element_type<std::complex<float>>() == ElementType{ElementKind::complex32x2, 8});
 static_assert(element_type<std::complex<double>>() == ElementType{ElementKind::complex64x2, 16});
@@ -48,12 +54,21 @@ static_assert(element_type<const long>() == ElementType{ElementKind::signed64, 8
 static_assert(element_type<ValueIndex<short>>() == ElementType{ElementKind::signed16_index32, 8});
 static_assert(element_type<ValueIndex<double, long>>() ==
               ElementType{ElementKind::float64_index64, 16});
+static_assert(element_type<long double>() == ElementType{ElementKind::long_double, 16});
+static_assert(element_type<std::complex<long double>>() ==
+              ElementType{ElementKind::complex_long_double, 32});
+static_assert(element_type<ValueIndex<long double>>() ==
+              ElementType{ElementKind::long_double_index32, 32});
+static_assert(element_type<ValueIndex<float, float>>() ==
+              ElementType{ElementKind::float32_float32, 8});
+static_assert(element_type<ValueIndex<double, double>>() ==
+              ElementType{ElementKind::float64_float64, 16});
 static_assert(element_type<std::array<char, 5>>() == ElementType{ElementKind::opaque, 5});
 
 TEST(Operations, EveryTypeAndOperationHasANameOfItsOwn) {
   std::vector<std::string_view> names;
   for (const OpCode code : test::all_op_codes()) names.push_back(to_string(code));
-  for (int kind = 0; kind <= static_cast<int>(ElementKind::float64_index64); ++kind) {
+  for (int kind = 0; kind <= static_cast<int>(ElementKind::float64_float64); ++kind) {
     names.push_back(to_string(static_cast<ElementKind>(kind)));
   }
   std::ranges::sort(names);

@@ -10,6 +10,7 @@
 #include <span>
 #include <thread>
 
+#include "base/reduction_table.hpp"
 #include "support/element_values.hpp"
 
 namespace oriel::base {
@@ -111,7 +112,7 @@ TEST(Reduction, EveryOperationOnEveryKindIsAsDefined) {
       }
     }
   });
-  EXPECT_EQ(pairs, 8 * 12 + 2 * 6 + 2 * 4 + 10 * 4);
+  EXPECT_EQ(pairs, 8 * 12 + 3 * 6 + 3 * 4 + 13 * 4);
 }
 
 TEST(Reduction, ByCpuAtomicsElementsBecomeTheSameAndOldOnesAreTold) {
@@ -138,6 +139,47 @@ TEST(Reduction, ByCpuAtomicsElementsBecomeTheSameAndOldOnesAreTold) {
       }
     }
   });
+}
+
+// Kinds without a C++ type of the standard.
+TEST(Reduction, NumbersOf128BitsAreComputed) {
+  std::array<Float128, 2> target = {3, -2};
+  const std::array<Float128, 2> operand = {Float128{1} / 3, 5};
+  const auto run = [&](ElementType type, OpCode code, std::size_t count) {
+    auto changed = target;
+    reduce(type, code, reinterpret_cast<std::byte*>(changed.data()),
+           reinterpret_cast<const std::byte*>(operand.data()), count);
+    return changed;
+  };
+  constexpr ElementType kReal{ElementKind::float128, 16};
+  constexpr ElementType kComplex{ElementKind::complex128x2, 32};
+  const auto is = [](const std::array<Float128, 2>& found, Float128 first, Float128 second) {
+    return found[0] == first && found[1] == second;
+  };
+  EXPECT_TRUE(is(run(kReal, OpCode::sum, 2), 3 + operand[0], 3));
+  EXPECT_TRUE(is(run(kReal, OpCode::prod, 2), 3 * operand[0], -10));
+  EXPECT_TRUE(is(run(kReal, OpCode::min, 2), operand[0], -2));
+  EXPECT_TRUE(is(run(kReal, OpCode::max, 2), 3, 5));
+  EXPECT_TRUE(is(run(kComplex, OpCode::sum, 1), 3 + operand[0], 3));
+  EXPECT_TRUE(is(run(kComplex, OpCode::prod, 1), 3 * operand[0] + 10, 15 - 2 * operand[0]));
+}
+
+// What lies in a register beside a number is nobody's business.
+TEST(Reduction, ThePaddingOfTheTargetStays) {
+  std::array<std::byte, 32> target{};
+  std::array<std::byte, 32> operands{};
+  for (std::size_t part = 0; part < 2; ++part) {
+    const long double one = 1;
+    std::memcpy(&target[16 * part], &one, kValueBytes<long double>);
+    std::memcpy(&operands[16 * part], &one, kValueBytes<long double>);
+    target[16 * part + 15] = std::byte{0xAB};
+  }
+  reduce(element_type<long double>(), OpCode::sum, target.data(), operands.data(), 1);
+  reduce(element_type<std::complex<long double>>(), OpCode::sum, target.data(), operands.data(), 1);
+  EXPECT_EQ(load_element<long double>(target.data()), 3.0L);
+  EXPECT_EQ(load_element<long double>(&target[16]), 2.0L);
+  EXPECT_EQ(target[15], std::byte{0xAB});
+  EXPECT_EQ(target[31], std::byte{0xAB});
 }
 
 TEST(Reduction, OpaqueElementsAreReplacedAndRead) {

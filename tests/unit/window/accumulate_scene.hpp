@@ -86,7 +86,6 @@ class Scene {
  public:
   static constexpr std::size_t kBytes = 1 << 20;
   static constexpr std::size_t kTeamRank = 0;
-  static constexpr int kWorldRank = 40;  ///< of the target, as errors tell it
 
   Scene(Way way, std::size_t origins) : way_(std::move(way)), origins_(origins) {
     fake_verbs::reset();
@@ -200,13 +199,10 @@ class Scene {
         *origin.progress, locks,
         AccumulateFacts{.domain = way_.domain,
                         .promises = way_.promises,
-                        .members = kMembers,
-                        .world_rank = static_cast<int>(index),
-                        .window = 17,
                         .stripes = leg(index) == Leg::in_place ? &stripes_ : nullptr});
   }
 
-  static constexpr std::array<int, 1> kMembers = {kWorldRank};
+  static constexpr std::array<int, 1> kMembers = {40};
 
   Way way_;
   transport::PeerHealth health_;

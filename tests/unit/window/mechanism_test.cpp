@@ -103,6 +103,19 @@ TEST(ChooseMechanism, OfTheElementsOfEightBytesDevicesTakeIntegersAndWhatIsOnlyS
   }
 }
 
+TEST(ChooseMechanism, NoAtomicCoversWhatIsMisaligned) {
+  for (const CoherenceDomain domain : {kCpu, kBoth, kNic}) {
+    for (const Reach reach : reaches_of(domain)) {
+      for (const ElementType type : kTypes) {
+        EXPECT_EQ(choose_mechanism(domain, reach, type, {}, false), locked);
+        EXPECT_EQ(choose_mechanism(domain, reach, type, {.single_element = true}, false), locked);
+        EXPECT_EQ(choose_mechanism(domain, reach, type, {.no_concurrent = true}, false), unguarded);
+      }
+    }
+  }
+  EXPECT_EQ(choose_mechanism(kCpu, Reach::all_mapped, opaque(8), {}, false), in_place);
+}
+
 // Whoever meets on one location is atomic to each other: the invariant that the choice is for.
 TEST(ChooseMechanism, OriginsOfAWindowMeetByOneFamily) {
   for (const CoherenceDomain domain : {kCpu, kBoth, kNic}) {

@@ -1,0 +1,279 @@
+// MPI_Accumulate and all that combines or swaps at the target.
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "mpi/access.hpp"
+#include "mpi/call.hpp"
+#include "mpi/job.hpp"
+#include "mpi/pieces.hpp"
+#include "mpi/requests.hpp"
+#include "mpi/win.hpp"
+
+namespace oriel::mpi {
+namespace {
+
+/// The arguments of the most general form.
+struct Update {
+  MPI_Op op;
+  const void* operands;
+  const Data* origin;  ///< null: there are none (MPI_NO_OP)
+  void* results;
+  const Data* result;  ///< null: old values are not wanted
+  const Data& target;
+};
+
+/// Elements at a place. Without data, as many bytes side by side: it stands for what is not there.
+Cursor cursor_of(const Data* data, std::size_t bytes, const std::vector<Run>& side_by_side) {
+  if (data == nullptr) return Cursor(side_by_side, static_cast<MPI_Aint>(bytes), 1);
+  return Cursor(data->type().elements(), data->type().extent, data->count());
+}
+
+/// All that has elements has the target's, whatever their arrangement.
+void check_elements(const Data* data, const Data& target, const char* whose) {
+  if (data == nullptr || data->bytes() == 0) return;
+  if (!data->type().is_uniform || data->type().element != target.type().element)
+    fail(MPI_ERR_TYPE, fmt::format("the {} has not the target's basic type", whose));
+}
+
+/// Elements at one place of a batch, of which each piece has `block`. None if they do not all lie
+/// at multiples of an element from the first.
+std::optional<Layout> layout_of(const std::vector<std::size_t>& offsets, std::size_t block,
+                                std::size_t element, std::vector<std::size_t>& counted) {
+  counted.clear();
+  for (const std::size_t offset : offsets) {
+    if (offset % element != 0) return std::nullopt;
+    counted.push_back(offset / element);
+  }
+  return Layout::indexed(block, counted);
+}
+
+/// Sends updates on their way; with requests, keeps those.
+class Updater {
+ public:
+  Updater(Win& window, const Place& place, bool with_requests) noexcept
+      : window_(window), place_(place), with_requests_(with_requests) {}
+
+  void run(const Update& update, MPI_Aint begin) {
+    check_elements(update.origin, update.target, "origin");
+    check_elements(update.result, update.target, "result buffer");
+    type_ = update.target.type().element;
+    code_ = operation_code(update.op, update.target.type());
+    const std::size_t bytes =
+        update.target.bytes() / update.target.type().size * elements_bytes(update.target.type());
+    const std::vector<Run> side_by_side{{0, bytes}};
+    Cursor operands = cursor_of(update.origin, bytes, side_by_side);
+    Cursor results = cursor_of(update.result, bytes, side_by_side);
+    Cursor there = cursor_of(&update.target, bytes, side_by_side);
+    for_each_batch<3>({&operands, &results, &there},
+                      [&](const Batch<3>& batch) { send(update, begin, batch); });
+  }
+  [[nodiscard]] std::vector<Request> take_requests() noexcept { return std::move(requests_); }
+
+ private:
+  static std::size_t elements_bytes(const FlatType& type) noexcept {
+    std::size_t bytes = 0;
+    for (const Run& run : type.elements()) bytes += run.bytes;
+    return bytes;
+  }
+
+  void send(const Update& update, MPI_Aint begin, const Batch<3>& batch) {
+    const auto& [operands, results, there] = batch.places;
+    const std::size_t block = batch.bytes / type_.bytes;
+    const auto from = layout_of(operands.offsets, block, type_.bytes, counted_[0]);
+    const auto into = layout_of(results.offsets, block, type_.bytes, counted_[1]);
+    const auto at = layout_of(there.offsets, block, type_.bytes, counted_[2]);
+    if (from && into && at) {
+      return carry_out({type_, code_, address(update.operands, update.origin, operands.begin),
+                        *from, address(update.results, update.result, results.begin), *into, *at},
+                       begin + there.begin);
+    }
+    const Layout one = Layout::contiguous(block);
+    for (std::size_t piece = 0; piece < batch.pieces(); ++piece) {
+      const auto offset = [&](const auto& place) {
+        return place.begin + static_cast<MPI_Aint>(place.offsets[piece]);
+      };
+      carry_out({type_, code_, address(update.operands, update.origin, offset(operands)), one,
+                 address(update.results, update.result, offset(results)), one, one},
+                begin + offset(there));
+    }
+  }
+
+  void carry_out(const Accumulation& what, MPI_Aint offset) {
+    const TargetBytes to = target_at(place_, offset);
+    if (with_requests_)
+      requests_.push_back(window_.window.raccumulate(what, to));
+    else
+      window_.window.accumulate(what, to);
+  }
+
+  /// Null for what is not there.
+  static const void* address(const void* base, const Data* data, MPI_Aint offset) noexcept {
+    return data == nullptr ? nullptr : static_cast<const std::byte*>(base) + offset;
+  }
+  static void* address(void* base, const Data* data, MPI_Aint offset) noexcept {
+    return data == nullptr ? nullptr : static_cast<std::byte*>(base) + offset;
+  }
+
+  Win& window_;
+  const Place& place_;
+  bool with_requests_;
+  ElementType type_{};
+  OpCode code_{};
+  std::vector<std::size_t> counted_[3];
+  std::vector<Request> requests_;
+};
+
+void update(Updater& updater, Win& window, const Place& place, const Update& what) {
+  if (!may_access(window, place)) return;
+  count(statistics().accumulates);
+  if (!what.target.type().is_uniform && what.target.bytes() != 0)
+    fail(MPI_ERR_TYPE, "the target's type is made of several basic types, or of one unknown");
+  const MPI_Aint begin = begin_of(window, place, what.target);
+  if (what.origin != nullptr) check_fits(*what.origin, what.target);
+  if (what.result != nullptr) check_fits(what.target, *what.result);
+  if (what.target.bytes() == 0) return;
+  updater.run(what, begin);
+}
+
+std::vector<Request> update(Win& window, const Place& place, bool with_requests,
+                            const Update& what) {
+  Updater updater(window, place, with_requests);
+  update(updater, window, place, what);
+  return updater.take_requests();
+}
+
+/// A single element, as MPI_Fetch_and_op and MPI_Compare_and_swap take it. Its predefined type.
+const FlatType& single(MPI_Datatype type) {
+  const FlatType* const found = find_predefined(type);
+  if (found == nullptr || !found->is_uniform)
+    fail(MPI_ERR_TYPE, "one element of a predefined type is needed");
+  return *found;
+}
+
+void fetch_and_op(Win& window, const void* operand, void* result, MPI_Datatype type,
+                  const Place& place, MPI_Op op) {
+  if (!may_access(window, place)) return;
+  count(statistics().accumulates);
+  const FlatType& flat = single(type);
+  const MPI_Aint begin = begin_of(window, place, Data(1, type));
+  window.window.accumulate(flat.element, operation_code(op, flat),
+                           op == MPI_NO_OP ? nullptr : operand, result, 1, target_at(place, begin));
+}
+
+void compare_and_swap(Win& window, const void* swap, const void* compare, void* result,
+                      MPI_Datatype type, const Place& place) {
+  if (!may_access(window, place)) return;
+  count(statistics().accumulates);
+  const FlatType& flat = single(type);
+  const MPI_Aint begin = begin_of(window, place, Data(1, type));
+  window.window.compare_and_swap({flat.element, compare, swap, result}, target_at(place, begin));
+}
+
+}  // namespace
+}  // namespace oriel::mpi
+
+using oriel::mpi::Data;
+using oriel::mpi::guarded;
+using oriel::mpi::Place;
+using oriel::mpi::Win;
+
+extern "C" int MPI_Accumulate(const void* origin, int origin_count, MPI_Datatype origin_type,
+                              int rank, MPI_Aint displacement, int target_count,
+                              MPI_Datatype target_type, MPI_Op op, MPI_Win handle) {
+  Win* const window = Win::of(handle);
+  if (window == nullptr)
+    return PMPI_Accumulate(origin, origin_count, origin_type, rank, displacement, target_count,
+                           target_type, op, handle);
+  return guarded(window, "MPI_Accumulate", [&] {
+    const Data operands(origin_count, origin_type);
+    oriel::mpi::update(*window, Place{"MPI_Accumulate", rank, displacement}, false,
+                       {op, origin, &operands, nullptr, nullptr, Data(target_count, target_type)});
+  });
+}
+
+extern "C" int MPI_Raccumulate(const void* origin, int origin_count, MPI_Datatype origin_type,
+                               int rank, MPI_Aint displacement, int target_count,
+                               MPI_Datatype target_type, MPI_Op op, MPI_Win handle,
+                               MPI_Request* request) {
+  Win* const window = Win::of(handle);
+  if (window == nullptr)
+    return PMPI_Raccumulate(origin, origin_count, origin_type, rank, displacement, target_count,
+                            target_type, op, handle, request);
+  return guarded(window, "MPI_Raccumulate", [&] {
+    const Place place{"MPI_Raccumulate", rank, displacement};
+    const Data operands(origin_count, origin_type);
+    oriel::mpi::check_request(*window, place);
+    *request = oriel::mpi::make_request(
+        *window, oriel::mpi::update(
+                     *window, place, true,
+                     {op, origin, &operands, nullptr, nullptr, Data(target_count, target_type)}));
+  });
+}
+
+extern "C" int MPI_Get_accumulate(const void* origin, int origin_count, MPI_Datatype origin_type,
+                                  void* result, int result_count, MPI_Datatype result_type,
+                                  int rank, MPI_Aint displacement, int target_count,
+                                  MPI_Datatype target_type, MPI_Op op, MPI_Win handle) {
+  Win* const window = Win::of(handle);
+  if (window == nullptr)
+    return PMPI_Get_accumulate(origin, origin_count, origin_type, result, result_count, result_type,
+                               rank, displacement, target_count, target_type, op, handle);
+  return guarded(window, "MPI_Get_accumulate", [&] {
+    std::optional<Data> operands;  // MPI_NO_OP says nothing of them
+    if (op != MPI_NO_OP) operands.emplace(origin_count, origin_type);
+    const Data results(result_count, result_type);
+    oriel::mpi::update(*window, Place{"MPI_Get_accumulate", rank, displacement}, false,
+                       {op, origin, operands ? &*operands : nullptr, result, &results,
+                        Data(target_count, target_type)});
+  });
+}
+
+extern "C" int MPI_Rget_accumulate(const void* origin, int origin_count, MPI_Datatype origin_type,
+                                   void* result, int result_count, MPI_Datatype result_type,
+                                   int rank, MPI_Aint displacement, int target_count,
+                                   MPI_Datatype target_type, MPI_Op op, MPI_Win handle,
+                                   MPI_Request* request) {
+  Win* const window = Win::of(handle);
+  if (window == nullptr)
+    return PMPI_Rget_accumulate(origin, origin_count, origin_type, result, result_count,
+                                result_type, rank, displacement, target_count, target_type, op,
+                                handle, request);
+  return guarded(window, "MPI_Rget_accumulate", [&] {
+    const Place place{"MPI_Rget_accumulate", rank, displacement};
+    std::optional<Data> operands;
+    if (op != MPI_NO_OP) operands.emplace(origin_count, origin_type);
+    const Data results(result_count, result_type);
+    oriel::mpi::check_request(*window, place);
+    *request = oriel::mpi::make_request(
+        *window, oriel::mpi::update(*window, place, true,
+                                    {op, origin, operands ? &*operands : nullptr, result, &results,
+                                     Data(target_count, target_type)}));
+  });
+}
+
+extern "C" int MPI_Fetch_and_op(const void* origin, void* result, MPI_Datatype type, int rank,
+                                MPI_Aint displacement, MPI_Op op, MPI_Win handle) {
+  Win* const window = Win::of(handle);
+  if (window == nullptr)
+    return PMPI_Fetch_and_op(origin, result, type, rank, displacement, op, handle);
+  return guarded(window, "MPI_Fetch_and_op", [&] {
+    oriel::mpi::fetch_and_op(*window, origin, result, type,
+                             Place{"MPI_Fetch_and_op", rank, displacement}, op);
+  });
+}
+
+extern "C" int MPI_Compare_and_swap(const void* origin, const void* compare, void* result,
+                                    MPI_Datatype type, int rank, MPI_Aint displacement,
+                                    MPI_Win handle) {
+  Win* const window = Win::of(handle);
+  if (window == nullptr)
+    return PMPI_Compare_and_swap(origin, compare, result, type, rank, displacement, handle);
+  return guarded(window, "MPI_Compare_and_swap", [&] {
+    oriel::mpi::compare_and_swap(*window, origin, compare, result, type,
+                                 Place{"MPI_Compare_and_swap", rank, displacement});
+  });
+}

@@ -21,8 +21,8 @@ class Buffer;
 ///
 /// Needed by nobody: any memory can be the origin of any operation; larger transfers from elsewhere
 /// are copied through a registered ring. A window created over a part of one is mapped by the ranks
-/// of its machine, as an allocated one: a put there is a copy, not a system call. Not collective. Must be destroyed before its Runtime, and
-/// after the operations on it are locally complete.
+/// of its machine, as an allocated one: a put there is a copy, not a system call. Not collective.
+/// Must be destroyed before its Runtime, and after the operations on it are locally complete.
 class ORIEL_API BufferBytes {
  public:
   /// @param bytes  may be 0

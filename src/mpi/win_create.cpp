@@ -76,7 +76,7 @@ void tell_native(const Wish& wish, std::string_view why) {
 /// Makes the window by Oriel, or by MPI where Oriel cannot carry it.
 /// @param make  makes it of a team  @param native  calls MPI's own function
 template <class Make, class Native>
-int make_window(const Wish& wish, Make&& make, Native&& native) noexcept {
+int make_window(const Wish& wish, Make&& make, Native&& native) {
   try {
     std::string why = "its communicator is MPI_COMM_NULL";
     std::optional<Team> team;

@@ -171,6 +171,7 @@ void WindowState::attach(std::span<const WindowRecord> records) {
   coherence_ = choose_coherence(memory_.paths().all_near(), weakest->scope);
   atomics_refused_ = !memory_.paths().all_near() && weakest->scope == transport::AtomicScope::none;
   if (kind_ != WindowKind::dynamic) lanes_ = team_state_->job().lanes;
+  if (lanes_ != nullptr) home_ = lanes_->home();
   for (std::size_t i = 0; lanes_ != nullptr && i < lanes_->size(); ++i) {
     by_lanes_.emplace_back((*lanes_)[i].turns(), &(*lanes_)[i], i);
   }
@@ -219,7 +220,7 @@ Peer& WindowState::reach(std::size_t index, const WindowRecord& record) {
   peer.target.bytes = record.bytes;
   peer.control_by_data = {segment.data, segment.data_base.plus(record.control_offset)};
   peer.control_by_atomics = {segment.atomics, segment.atomics_base.plus(record.control_offset)};
-  peer.pending.endpoint = peer.target.data;
+  common_.meet(peer.pending, peer.target.data);
   peer.pending.done.tally = &common_.tally();
   if (kind_ == WindowKind::dynamic) peer.regions = std::make_unique<RegionDirectory>();
   peers_.show(index, peer);

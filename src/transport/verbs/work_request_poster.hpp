@@ -37,8 +37,11 @@ class WorkRequestPoster {
     ibv_qp_ex* const qp = extended_;
     if (qp == nullptr) [[unlikely]]
       return post_plain(record, number);
+    // These are the caller's, which the start of a batch leaves alone: so they cross no call here.
+    qp->wr_id = wr_id_base_ | number;
+    qp->wr_flags = flags_of(true, is_inline);
     ibv_wr_start(qp);
-    build(qp, record, opcode, number, true, is_inline);
+    build(qp, record, opcode, is_inline);
     return ibv_wr_complete(qp);
   }
 
@@ -60,11 +63,11 @@ class WorkRequestPoster {
 
   [[nodiscard]] static unsigned flags_of(bool is_signalled, bool is_inline) noexcept {
     unsigned flags = is_signalled ? unsigned{IBV_SEND_SIGNALED} : 0U;
-    if (is_inline) flags |= IBV_SEND_INLINE;
+    if (is_inline) flags |= IBV_SEND_INLINE;  // Soft-RoCE asks for it
     return flags;
   }
-  void build(ibv_qp_ex* qp, const WorkRecord& record, Opcode opcode, std::uint32_t number,
-             bool is_signalled, bool is_inline) const noexcept;
+  static void build(ibv_qp_ex* qp, const WorkRecord& record, Opcode opcode,
+                    bool is_inline) noexcept;
   [[nodiscard]] ibv_send_wr plain_request(const WorkRecord& record, std::uint32_t number,
                                           ibv_sge& sge) const noexcept;
   [[nodiscard]] int post_plain(const WorkRecord& record, std::uint32_t number) const noexcept;
@@ -83,18 +86,17 @@ inline WorkRequestPoster::Result WorkRequestPoster::post_extended(
   std::uint32_t number = ledger.posted();
   do {
     const WorkRecord& record = ledger.record(number);
-    build(extended_, record, record.opcode, number, record.signalled,
-          fits_inline(record.opcode, record.length));
+    const bool is_inline = fits_inline(record.opcode, record.length);
+    extended_->wr_id = wr_id_base_ | number;
+    extended_->wr_flags = flags_of(record.signalled, is_inline);
+    build(extended_, record, record.opcode, is_inline);
   } while (++number != ledger.next());
   const int error = ibv_wr_complete(extended_);
   return {.posted = error == 0 ? ledger.staged() : 0, .error = error};
 }
 
 inline void WorkRequestPoster::build(ibv_qp_ex* qp, const WorkRecord& record, Opcode opcode,
-                                     std::uint32_t number, bool is_signalled,
-                                     bool is_inline) const noexcept {
-  qp->wr_id = wr_id_base_ | number;
-  qp->wr_flags = flags_of(is_signalled, is_inline);  // IBV_SEND_INLINE too: Soft-RoCE asks for it
+                                     bool is_inline) noexcept {
   switch (opcode) {
     case Opcode::write:
       ibv_wr_rdma_write(qp, record.rkey, record.remote_address);

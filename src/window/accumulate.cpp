@@ -15,6 +15,11 @@
 
 namespace oriel::window {
 
+Reach reach_of(const Target& target) noexcept {
+  if (target.by_cpu()) return Reach::mapped;
+  return target.atomics->has_accumulate() ? Reach::agent : Reach::device;
+}
+
 Accumulator::Accumulator(transport::Progress& progress, TargetMutex& locks,
                          const AccumulateFacts& facts)
     : progress_(progress), locks_(locks), facts_(facts) {}
@@ -22,10 +27,7 @@ Accumulator::Accumulator(transport::Progress& progress, TargetMutex& locks,
 Accumulator::~Accumulator() = default;
 
 Mechanism Accumulator::mechanism(const Target& target, ElementType type) const noexcept {
-  const Reach reach = facts_.stripes != nullptr          ? Reach::all_mapped
-                      : target.by_cpu()                  ? Reach::mapped
-                      : target.atomics->has_accumulate() ? Reach::agent
-                                                         : Reach::device;
+  const Reach reach = facts_.stripes != nullptr ? Reach::all_mapped : reach_of(target);
   return choose_mechanism(facts_.domain, reach, type, facts_.promises);
 }
 

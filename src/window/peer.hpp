@@ -40,6 +40,7 @@ struct Peer {
   Target target{};                  ///< its part; nowhere in a dynamic window
   sync::Partner control_by_data{};  ///< its control area, by the way that data takes
   sync::Partner control_by_atomics{};
+  bool adds_words = false;  ///< a sum of an integer of 64 bits is one atomic of its device
   std::unique_ptr<RegionDirectory> regions{};  ///< of a dynamic window
   Pending pending{};                           ///< by the common way
   /// By the lanes, of their numbers; null before the first transfer by any of them. Set once, in

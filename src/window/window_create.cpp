@@ -220,6 +220,9 @@ Peer& WindowState::reach(std::size_t index, const WindowRecord& record) {
   peer.target.bytes = record.bytes;
   peer.control_by_data = {segment.data, segment.data_base.plus(record.control_offset)};
   peer.control_by_atomics = {segment.atomics, segment.atomics_base.plus(record.control_offset)};
+  peer.adds_words = !atomics_refused_ && reach_of(peer.target) == Reach::device &&
+                    choose_mechanism(coherence_.domain, Reach::device,
+                                     element_type<std::uint64_t>(), promises()) == Mechanism::words;
   common_.meet(peer.pending, peer.target.data);
   peer.pending.done.tally = &common_.tally();
   if (kind_ == WindowKind::dynamic) peer.regions = std::make_unique<RegionDirectory>();
@@ -301,15 +304,14 @@ void WindowState::make_protocols() {
   notifications_ = std::make_unique<sync::Notifications>(slots, progress(), *vigil_);
   accumulate_locks_ = std::make_unique<AccumulateLocks>(*words, by_atomics, progress(), *vigil_);
   if (in_place_) stripes_.emplace(mapped_controls_, *vigil_);
-  accumulator_ = std::make_unique<Accumulator>(
-      progress(), *accumulate_locks_,
-      AccumulateFacts{.domain = coherence_.domain,
-                      .promises = {.single_element = options_.single_element,
-                                   .no_concurrent = options_.no_concurrent_accumulate},
-                      .members = team_state_->members(),
-                      .world_rank = job.world_rank,
-                      .window = number_,
-                      .stripes = stripes_ ? &*stripes_ : nullptr});
+  accumulator_ =
+      std::make_unique<Accumulator>(progress(), *accumulate_locks_,
+                                    AccumulateFacts{.domain = coherence_.domain,
+                                                    .promises = promises(),
+                                                    .members = team_state_->members(),
+                                                    .world_rank = job.world_rank,
+                                                    .window = number_,
+                                                    .stripes = stripes_ ? &*stripes_ : nullptr});
   if (kind_ != WindowKind::dynamic) return;
   auto* const table = reinterpret_cast<RegionTable*>(control_.data() + region_table_offset());
   regions_ =

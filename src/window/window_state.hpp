@@ -31,6 +31,7 @@
 #include "window/peer.hpp"
 #include "window/region_table.hpp"
 #include "window/request_pool.hpp"
+#include "window/route.hpp"
 #include "window/stripes.hpp"
 #include "window/target.hpp"
 #include "window/team_memory.hpp"
@@ -58,27 +59,6 @@ struct Creation {
   std::size_t bytes = 0;          ///< of this rank's part
   std::span<std::byte> memory{};  ///< of the program, for created windows
   WindowOptions options{};
-};
-
-/// Where the bytes of a put or get are: mapped here, or behind the endpoint of the route.
-struct DataPlace {
-  std::byte* mapped = nullptr;  ///< null: see the address
-  transport::RemoteAddress address{};
-};
-
-/// Where an accumulate goes: a way to memory, and a place behind its base. A copy: while the
-/// operation waits for room, another thread may learn of other regions.
-struct Spot {
-  Target target{};
-  std::size_t offset = 0;
-};
-
-/// How an operation travels, and who counts it.
-struct Route {
-  Traffic& way;
-  Peer& peer;
-  transport::Endpoint& data;  ///< to the peer, of this way
-  transport::Completion& done;
 };
 
 /// One rank's side of a window. Members are called in the common turn (see Progress), but for those
@@ -234,6 +214,12 @@ class WindowState final : public MappedParts {
 
   // window_atomics.cpp, window_sync.cpp, window_epochs.cpp
   void check_atomics(std::string_view operation) const;
+  [[nodiscard]] AccumulatePromises promises() const noexcept {
+    return {.single_element = options_.single_element,
+            .no_concurrent = options_.no_concurrent_accumulate};
+  }
+  [[nodiscard]] static bool add_word(const void* operand, void* result, const TargetBytes& where,
+                                     const Route& route);
   template <class Use>
   void at_target(const TargetBytes& where, std::size_t bytes, Peer& peer, Use&& use);
   void accumulate(AccumulateRequest request, const TargetBytes& where, std::size_t bytes,

@@ -33,6 +33,9 @@ enum class Opcode : std::uint8_t { write, read, fetch_add, compare_and_swap };
 /// What a work request holds until it is retired: the origin's memory, unless that was copied,
 /// which its owner was told at once; a bounce slot that `local` is in.
 enum class Holding : std::uint8_t { nothing = 0, memory = 1, slot = 2, memory_and_slot = 3 };
+[[nodiscard]] constexpr bool holds(Holding all, Holding what) noexcept {
+  return (static_cast<unsigned>(all) & static_cast<unsigned>(what)) != 0;
+}
 
 /// One work request: what it takes to post it (now, or once more on a rebuilt connection), and what
 /// to do when it is done. One cache line.
@@ -54,13 +57,8 @@ struct alignas(64) WorkRecord {
   std::uint64_t operand = 0;
   std::uint64_t swap = 0;
 
-  [[nodiscard]] bool is_locally_done() const noexcept { return !holds(Holding::memory); }
-  [[nodiscard]] bool holds_slot() const noexcept { return holds(Holding::slot); }
-
- private:
-  [[nodiscard]] bool holds(Holding what) const noexcept {
-    return (static_cast<unsigned>(holding) & static_cast<unsigned>(what)) != 0;
-  }
+  [[nodiscard]] bool is_locally_done() const noexcept { return !holds(holding, Holding::memory); }
+  [[nodiscard]] bool holds_slot() const noexcept { return holds(holding, Holding::slot); }
 };
 static_assert(sizeof(WorkRecord) == 64);
 

@@ -163,6 +163,14 @@ class VerbsEndpoint final : public transport::Endpoint {
       return false;
     return has_room();
   }
+  /// Whether there is nothing before one more operation, nor to come behind: it is recorded and
+  /// posted in one. Implies may_record(), but for the credit. Requires: ready.
+  [[nodiscard]] bool goes_alone() const noexcept {
+    return ready_->ledger.outstanding() == 0 && !is_corked_;
+  }
+  [[nodiscard]] bool may_go_alone() const noexcept {
+    return is_ready() && goes_alone() && cq_.has_credit();
+  }
   template <class Result, class Post>
   [[nodiscard, gnu::noinline]] Result once_admitted(transport::Completion& done, Result taken,
                                                     Result no_room, const Post& post) noexcept;
@@ -180,18 +188,21 @@ class VerbsEndpoint final : public transport::Endpoint {
   [[nodiscard]] WorkRecord& begin(Operation operation, Opcode opcode, std::uint32_t length,
                                   transport::RemoteAddress target, Holding holding) noexcept;
   [[nodiscard]] bool take_slot(WorkRecord& record, Holding holding) noexcept;
-  template <class Fill>
   void commit(WorkRecord& record, Opcode opcode, transport::Completion& done, bool wants_completion,
-              Doorbell doorbell, Fill&& fill) noexcept;
-  void commit(WorkRecord& record, Opcode opcode, transport::Completion& done, bool wants_completion,
-              Doorbell doorbell) noexcept {
-    commit(record, opcode, done, wants_completion, doorbell, [] {});
-  }
+              Doorbell doorbell) noexcept;
+  void post_alone(WorkRecord& record, Opcode opcode, std::uint32_t length, Holding holding,
+                  transport::Completion& done) noexcept;
   static void count_request(transport::Tally& tally, std::uint32_t length, bool is_inline,
                             bool holds_slot) noexcept;
   [[gnu::noinline]] void stage(WorkRecord& record, bool wants_completion,
                                Doorbell doorbell) noexcept;
   [[nodiscard, gnu::noinline]] std::size_t get_large(std::byte* destination, std::size_t bytes,
+                                                     transport::RemoteAddress target,
+                                                     transport::Completion& done) noexcept;
+  [[nodiscard, gnu::noinline]] std::size_t put_among(const std::byte* source, std::size_t bytes,
+                                                     transport::RemoteAddress target,
+                                                     transport::Completion& done) noexcept;
+  [[nodiscard, gnu::noinline]] std::size_t get_among(std::byte* destination, std::size_t bytes,
                                                      transport::RemoteAddress target,
                                                      transport::Completion& done) noexcept;
   [[nodiscard, gnu::noinline]] std::size_t put_large(const std::byte* source, std::size_t bytes,
@@ -283,28 +294,29 @@ inline bool VerbsEndpoint::take_slot(WorkRecord& record, Holding holding) noexce
   return true;
 }
 
-/// Takes in the record that was begun, and posts it: at once if there is nothing before it, nor to
-/// come behind. `fill` copies what it sends, if need be. @param opcode  the record's
-template <class Fill>
+/// Takes in the record that was begun, and posts it: at once if it goes alone.
+/// @param opcode  the record's
 inline void VerbsEndpoint::commit(WorkRecord& record, Opcode opcode, transport::Completion& done,
-                                  bool wants_completion, Doorbell doorbell, Fill&& fill) noexcept {
-  // Read here, they stay in registers.
-  const std::uint32_t length = record.length;
-  const bool is_copied = record.is_locally_done();
-  const bool holds_slot = record.holds_slot();
+                                  bool wants_completion, Doorbell doorbell) noexcept {
+  record.done = &done;
+  if (goes_alone()) return post_alone(record, opcode, record.length, record.holding, done);
+  stage(record, wants_completion, doorbell);
+}
+
+/// commit() of what goes alone. @param opcode, length, holding  the record's, as the caller knows
+/// them: so they need not be read again
+inline void VerbsEndpoint::post_alone(WorkRecord& record, Opcode opcode, std::uint32_t length,
+                                      Holding holding, transport::Completion& done) noexcept {
   record.done = &done;
   SendSide& send = *ready_;
-  fill();
-  if (send.ledger.outstanding() != 0 || is_corked_) [[unlikely]]
-    return stage(record, wants_completion, doorbell);
   const std::uint32_t number = send.ledger.append_alone(record, opcode, length);
-  done.started(is_copied);
+  done.started(!holds(holding, Holding::memory));
   cq_.take_credit();
   const WorkRequestPoster& poster = send.connection->poster();
   const bool is_inline = poster.fits_inline(opcode, length);
   if (transport::Tally* const tally = done.tally) {
     tally->doorbells.add(1);
-    count_request(*tally, length, is_inline, holds_slot);
+    count_request(*tally, length, is_inline, holds(holding, Holding::slot));
   }
   if (const int error = poster.post_alone(record, opcode, number, is_inline); error != 0)
       [[unlikely]]

@@ -56,14 +56,26 @@ void VerbsEndpoint::post_failed(int error) noexcept {
 /// Flattened, as the others that most operations are: one frame from here to the device.
 [[gnu::flatten]] std::size_t VerbsEndpoint::put(const std::byte* source, std::size_t bytes,
                                                 RemoteAddress target, Completion& done) {
+  if (!may_go_alone() || bytes > kSmallBytes) [[unlikely]]
+    return put_among(source, bytes, target, done);
+  const auto length = static_cast<std::uint32_t>(bytes);
+  WorkRecord& record = begin(Operation::put, Opcode::write, length, target, Holding::nothing);
+  copy_small(record.local, source, bytes);
+  post_alone(record, Opcode::write, length, Holding::nothing, done);
+  return bytes;
+}
+
+/// put() among others, or of more bytes.
+std::size_t VerbsEndpoint::put_among(const std::byte* source, std::size_t bytes,
+                                     RemoteAddress target, Completion& done) noexcept {
   if (!may_record()) [[unlikely]]
     return once_admitted(done, bytes, std::size_t{0},
                          [=, this, &done] { return put(source, bytes, target, done); });
   if (bytes > kSmallBytes) return put_large(source, bytes, target, done);
   WorkRecord& record = begin(Operation::put, Opcode::write, static_cast<std::uint32_t>(bytes),
                              target, Holding::nothing);
-  commit(record, Opcode::write, done, false, Doorbell::may_wait,
-         [&] { copy_small(record.local, source, bytes); });
+  copy_small(record.local, source, bytes);
+  commit(record, Opcode::write, done, false, Doorbell::may_wait);
   return bytes;
 }
 
@@ -91,6 +103,17 @@ std::size_t VerbsEndpoint::put_large(const std::byte* source, std::size_t bytes,
 /// Small ones by a place of ours: to copy them costs less than to look for what is registered.
 [[gnu::flatten]] std::size_t VerbsEndpoint::get(std::byte* destination, std::size_t bytes,
                                                 RemoteAddress target, Completion& done) {
+  if (!may_go_alone() || bytes > kSmallBytes) [[unlikely]]
+    return get_among(destination, bytes, target, done);
+  const auto length = static_cast<std::uint32_t>(bytes);
+  WorkRecord& record = begin(Operation::get, Opcode::read, length, target, Holding::memory);
+  record.copy_to = destination;
+  post_alone(record, Opcode::read, length, Holding::memory, done);
+  return bytes;
+}
+
+std::size_t VerbsEndpoint::get_among(std::byte* destination, std::size_t bytes,
+                                     RemoteAddress target, Completion& done) noexcept {
   if (!may_record()) [[unlikely]]
     return once_admitted(done, bytes, std::size_t{0},
                          [=, this, &done] { return get(destination, bytes, target, done); });
@@ -217,7 +240,7 @@ PostResult VerbsEndpoint::ask_for_completions(Completion& done) noexcept {
   return PostResult::posted;
 }
 
-PostResult VerbsEndpoint::seal(Completion& done) {
+[[gnu::flatten]] PostResult VerbsEndpoint::seal(Completion& done) {
   if (failure_) done.failed(*failure_);
   if (!is_ready()) return PostResult::posted;
   if (!must_read_back()) return ask_for_completions(done);

@@ -52,6 +52,7 @@ TEST_F(TrafficOf, AnOperationNeedsOneFlush) {
 // A call that waits for room lets other threads in. What it posts after their flush is for the next
 // one.
 TEST_F(TrafficOf, WhatIsPostedAfterAnotherThreadsFlushIsStillToBeFlushed) {
+  { const Traffic::Operation earlier(way_, peer_); }
   {
     const Traffic::Operation operation(way_, peer_);
     flush_all();

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <bitset>
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -16,6 +17,9 @@ struct Run {
   MPI_Aint offset = 0;
   std::size_t bytes = 0;
 };
+
+/// The operations of accumulates that a type takes, by OpCode.
+using Operations = std::bitset<static_cast<std::size_t>(OpCode::maxloc) + 1>;
 
 /// One instance of a datatype, flattened; `count` of them follow each other at multiples of
 /// `extent`. Immutable once made.
@@ -31,11 +35,13 @@ struct FlatType {
   MPI_Aint extent = 0;
   MPI_Aint true_lower = 0;  ///< lowest byte of the data; 0 if there is none
   MPI_Aint true_upper = 0;  ///< one past the highest
-  /// What accumulates combine: all basic elements of the type are of this predefined type.
-  /// `is_uniform` is false when they are of several: then there is no accumulate with it.
+  /// What accumulates combine: all basic elements of the type are such ones (of MPI_INT and
+  /// MPI_INT32_T nobody tells the difference). `is_uniform` is false when they are of several
+  /// kinds: then there is no accumulate with it.
   ElementType element{};
-  MPI_Datatype basic = MPI_DATATYPE_NULL;
-  bool is_uniform = false;
+  MPI_Datatype basic = MPI_DATATYPE_NULL;  ///< the predefined type of the first of them
+  Operations operations{};                 ///< those that combine them
+  bool is_uniform = true;
 
   [[nodiscard]] const std::vector<Run>& elements() const noexcept {
     return padded.empty() ? data : padded;
@@ -56,8 +62,10 @@ struct FlatType {
 /// A predefined type, or null: without a count of references, for the fast path.
 [[nodiscard]] const FlatType* find_predefined(MPI_Datatype type) noexcept;
 
-/// The predefined operation, as Oriel's. Errors: Failure MPI_ERR_OP (an operation of the user's
-/// own, MPI_OP_NULL, or one without a meaning for the element).
+/// The predefined operation, as Oriel's; on a type of size 0 always no_op. Where MPI-3.1, 5.9.2 is
+/// stricter than Open MPI (sums of MPI_CHAR, of MPI_BYTE), this is as lenient.
+/// Errors: Failure MPI_ERR_OP (an operation of the user's own, MPI_OP_NULL, or one without a
+/// meaning for the element), MPI_ERR_TYPE (elements of several kinds).
 [[nodiscard]] OpCode operation_code(MPI_Op op, const FlatType& type);
 
 /// Makes the tables. Called once, after MPI_Init.

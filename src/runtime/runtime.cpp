@@ -1,3 +1,4 @@
+#include <oriel/export.hpp>
 #include <oriel/runtime.hpp>
 
 #include <memory>
@@ -40,7 +41,8 @@ Runtime::Runtime(const Communicator& communicator)
     : Runtime(std::make_unique<runtime::RuntimeState>(bootstrap::meet_through(communicator),
                                                       base::environment_lines())) {}
 
-Team make_team(const Runtime& job, const Communicator& communicator) {
+// Declared in <oriel/mpi.hpp>, which this layer does not see.
+ORIEL_API Team make_team(const Runtime& job, const Communicator& communicator) {
   constexpr std::string_view kOperation = "make_team";
   window::TeamState& world = *job.world().state();
   const auto members = bootstrap::meet_through(communicator);

@@ -144,7 +144,7 @@ WindowRecord WindowState::expose(const Creation& creation, std::span<const std::
 
   record.segment = memory_.expose({segment_->bytes(), segment_.get()});
   if (kind_ == WindowKind::created && !local_.empty())
-    record.own = memory_.expose({local_, nullptr});
+    record.own = memory_.expose({local_, team_state_->job().buffers->find(local_)});
   transport::Transport* const device = memory_.paths().verbs;
   if (device != nullptr) record.scope = device->capabilities().atomics;
   return record;
@@ -188,7 +188,7 @@ void WindowState::attach(std::span<const WindowRecord> records) {
     }
   }
   if (is_contiguous()) place_parts(records);
-  show_mapped_parts();
+  show_mapped_parts(records);
   make_protocols();
 }
 
@@ -263,9 +263,14 @@ void WindowState::place_parts(std::span<const WindowRecord> records) {
 }
 
 /// For those who look at them in inline calls. In a dynamic window the regions are what is mapped.
-void WindowState::show_mapped_parts() {
-  in_place_ = coherence_.domain == CoherenceDomain::cpu &&
-              (kind_ == WindowKind::allocated || kind_ == WindowKind::shared);
+void WindowState::show_mapped_parts(std::span<const WindowRecord> records) {
+  // Of memory of the program's own, what lies in its Buffers; by the records, as all must agree.
+  const auto is_mapped_by_all = [this](const WindowRecord& record) {
+    return kind_ == WindowKind::allocated || kind_ == WindowKind::shared ||
+           (kind_ == WindowKind::created && (record.bytes == 0 || record.own.shm.fd >= 0));
+  };
+  in_place_ =
+      coherence_.domain == CoherenceDomain::cpu && std::ranges::all_of(records, is_mapped_by_all);
   for (std::size_t index = 0; index < parts_.size(); ++index) {
     const Peer* const known = peers_.find(index);
     if (known == nullptr) continue;

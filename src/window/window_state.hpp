@@ -199,7 +199,7 @@ class WindowState final : public MappedParts {
   void note_far(std::size_t index, const WindowRecord& record);
   [[nodiscard]] Peer& meet(std::size_t index);
   void place_parts(std::span<const WindowRecord> records);
-  void show_mapped_parts();
+  void show_mapped_parts(std::span<const WindowRecord> records);
   void make_protocols();
   void leave() noexcept;
   void abandon() noexcept;

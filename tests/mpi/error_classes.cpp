@@ -28,25 +28,31 @@ void check_moves(int one, int other, const Arguments& a) {
   origin.fill(900);
   result.fill(-3);
   MPI_Request request = MPI_REQUEST_NULL;
-  CHECK_CLASS2(one, other, MPI_Put(origin.data(), a.count, a.type, a.target, a.disp, a.target_count,
-                                   a.target_type, win));
-  CHECK_CLASS2(one, other, MPI_Get(result.data(), a.count, a.type, a.target, a.disp, a.target_count,
-                                   a.target_type, win));
-  CHECK_CLASS2(one, other, MPI_Rput(origin.data(), a.count, a.type, a.target, a.disp,
-                                    a.target_count, a.target_type, win, &request));
-  CHECK_CLASS2(one, other, MPI_Rget(result.data(), a.count, a.type, a.target, a.disp,
-                                    a.target_count, a.target_type, win, &request));
-  CHECK_CLASS2(one, other, MPI_Accumulate(origin.data(), a.count, a.type, a.target, a.disp,
-                                          a.target_count, a.target_type, MPI_SUM, win));
+  CHECK_CLASS2(one, other,
+               MPI_Put(origin.data(), a.count, a.type, a.target, a.disp, a.target_count,
+                       a.target_type, win));
+  CHECK_CLASS2(one, other,
+               MPI_Get(result.data(), a.count, a.type, a.target, a.disp, a.target_count,
+                       a.target_type, win));
+  CHECK_CLASS2(one, other,
+               MPI_Rput(origin.data(), a.count, a.type, a.target, a.disp, a.target_count,
+                        a.target_type, win, &request));
+  CHECK_CLASS2(one, other,
+               MPI_Rget(result.data(), a.count, a.type, a.target, a.disp, a.target_count,
+                        a.target_type, win, &request));
+  CHECK_CLASS2(one, other,
+               MPI_Accumulate(origin.data(), a.count, a.type, a.target, a.disp, a.target_count,
+                              a.target_type, MPI_SUM, win));
   CHECK_CLASS2(one, other,
                MPI_Raccumulate(origin.data(), a.count, a.type, a.target, a.disp, a.target_count,
                                a.target_type, MPI_SUM, win, &request));
-  CHECK_CLASS2(one, other, MPI_Get_accumulate(origin.data(), a.count, a.type, result.data(),
-                                              a.count, a.type, a.target, a.disp, a.target_count,
-                                              a.target_type, MPI_SUM, win));
-  CHECK_CLASS2(one, other, MPI_Rget_accumulate(origin.data(), a.count, a.type, result.data(),
-                                               a.count, a.type, a.target, a.disp, a.target_count,
-                                               a.target_type, MPI_SUM, win, &request));
+  CHECK_CLASS2(one, other,
+               MPI_Get_accumulate(origin.data(), a.count, a.type, result.data(), a.count, a.type,
+                                  a.target, a.disp, a.target_count, a.target_type, MPI_SUM, win));
+  CHECK_CLASS2(
+      one, other,
+      MPI_Rget_accumulate(origin.data(), a.count, a.type, result.data(), a.count, a.type, a.target,
+                          a.disp, a.target_count, a.target_type, MPI_SUM, win, &request));
   for (const int value : result) CHECK_INT(-3, value);
 }
 
@@ -98,8 +104,8 @@ void outside() {
     check_moves(range, MPI_ERR_DISP, {.disp = disp});
     check_single(range, MPI_ERR_DISP, right_rank(), disp);
   }
-  check_moves(range, MPI_ERR_DISP, {.count = 2, .target = right_rank(), .disp = kCount - 1,
-                                    .target_count = 2});
+  check_moves(range, MPI_ERR_DISP,
+              {.count = 2, .target = right_rank(), .disp = kCount - 1, .target_count = 2});
   check_moves(range, MPI_ERR_DISP, {.count = kCount + 1, .target_count = kCount + 1});
   check_moves(MPI_ERR_DISP, range, {.disp = -1});
   check_single(MPI_ERR_DISP, range, 0, -1);
@@ -245,7 +251,8 @@ int main(int argc, char** argv) {
   for (int i = 0; i < kCount; ++i) base[i] = i;
   MPI_Barrier(MPI_COMM_WORLD);
   const std::pair<const char*, std::function<void()>> within_an_epoch[] = {
-      {"ranks", ranks}, {"counts", counts}, {"types", types}, {"outside the window", outside},
+      {"ranks", ranks}, {"counts", counts},
+      {"types", types}, {"outside the window", outside},
       {"ops", ops},     {"mixed elements", mixed_elements}};
   const std::pair<const char*, std::function<void()>> without[] = {
       {"locks", locks},         {"assertions", assertions}, {"groups", groups},

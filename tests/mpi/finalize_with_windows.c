@@ -11,8 +11,8 @@ static void leave_windows(void) {
   MPI_Win allocated = MPI_WIN_NULL;
   MPI_Win dynamic = MPI_WIN_NULL;
   MPI_Win fenced = MPI_WIN_NULL;
-  CHECK_OK(MPI_Win_create(memory, sizeof(memory), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD,
-                          &created));
+  CHECK_OK(
+      MPI_Win_create(memory, sizeof(memory), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &created));
   CHECK_OK(MPI_Win_allocate(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &allocated));
   CHECK_OK(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &dynamic));
   CHECK_OK(MPI_Win_attach(dynamic, &memory[2], sizeof(int)));

@@ -50,8 +50,8 @@ void strided_and_summed(int elements) {
     CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, target, 0, area.win));
     CHECK_OK(MPI_Put(values.data(), elements, MPI_INT, target, 0, 1, strided, area.win));
     CHECK_OK(MPI_Win_flush(target, area.win));
-    CHECK_OK(MPI_Accumulate(values.data(), elements, MPI_INT, target, 0, 1, strided, MPI_SUM,
-                            area.win));
+    CHECK_OK(
+        MPI_Accumulate(values.data(), elements, MPI_INT, target, 0, 1, strided, MPI_SUM, area.win));
     CHECK_OK(MPI_Win_unlock(target, area.win));
     MPI_Type_free(&strided);
   }
@@ -109,9 +109,8 @@ void wide_types() {
   MPI_Type_create_resized(MPI_INT, 0, kFar, &wide);
   MPI_Type_commit(&wide);
   const int value = 5 + test.rank;
-  in_epoch(Epoch::fence, area.win, 0, [&] {
-    CHECK_OK(MPI_Put(&value, 1, wide, right_rank(), 0, 1, wide, area.win));
-  });
+  in_epoch(Epoch::fence, area.win, 0,
+           [&] { CHECK_OK(MPI_Put(&value, 1, wide, right_rank(), 0, 1, wide, area.win)); });
   CHECK_INT(5 + left_rank(), area.base[0]);
   in_epoch(Epoch::lock_all, area.win, 0, [&] {
     CHECK_CLASS(MPI_ERR_RMA_RANGE, MPI_Put(&value, 1, MPI_INT, right_rank(), 0, 2, wide, area.win));

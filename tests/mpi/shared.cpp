@@ -63,8 +63,8 @@ void first_part() {
 void stores_and_loads() {
   long* base = nullptr;
   MPI_Win win = MPI_WIN_NULL;
-  CHECK_OK(MPI_Win_allocate_shared(16 * sizeof(long), sizeof(long), MPI_INFO_NULL, comm, &base,
-                                   &win));
+  CHECK_OK(
+      MPI_Win_allocate_shared(16 * sizeof(long), sizeof(long), MPI_INFO_NULL, comm, &base, &win));
   auto* const right = reinterpret_cast<long*>(part_of(win, (me + 1) % ranks).base);
   const int left = (me + ranks - 1) % ranks;
   CHECK_OK(MPI_Win_lock_all(MPI_MODE_NOCHECK, win));
@@ -174,12 +174,9 @@ int main(int argc, char** argv) {
   me = comm_rank(comm);
   ranks = comm_size(comm);
   const std::pair<const char*, void (*)()> cases[] = {
-      {"one after the other", contiguous},
-      {"the first part", first_part},
-      {"stores and loads", stores_and_loads},
-      {"beside operations", beside_operations},
-      {"locks and stores", locks_and_stores},
-      {"flags", flags},
+      {"one after the other", contiguous},     {"the first part", first_part},
+      {"stores and loads", stores_and_loads},  {"beside operations", beside_operations},
+      {"locks and stores", locks_and_stores},  {"flags", flags},
       {"queries that are wrong", bad_queries},
   };
   for (const auto& [name, run] : cases) {

@@ -34,8 +34,8 @@ void windows_of_their_own() {
       CHECK_INT(1000 * thread + 10 * round + left_rank(), base[0]);
       const int one = 1;
       for (int i = 0; i < 20; ++i) {
-        CHECK_OK(MPI_Win_lock(i % 2 == 0 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, right_rank(), 0,
-                              win));
+        CHECK_OK(
+            MPI_Win_lock(i % 2 == 0 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, right_rank(), 0, win));
         CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT, right_rank(), 1, 1, MPI_INT, MPI_SUM, win));
         CHECK_OK(MPI_Win_unlock(right_rank(), win));
       }
@@ -79,8 +79,8 @@ void targets_of_their_own() {
     // Without enough ranks for all, some threads have none.
     for (int target = thread; target < test.ranks; target += kThreads)
       for (int i = 0; i < rounds; ++i) {
-        CHECK_OK(MPI_Win_lock(i % 3 == 0 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, target, 0,
-                              area.win));
+        CHECK_OK(
+            MPI_Win_lock(i % 3 == 0 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, target, 0, area.win));
         CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT, target, thread, 1, MPI_INT, MPI_SUM, area.win));
         CHECK_OK(MPI_Win_unlock(target, area.win));
       }

@@ -96,16 +96,16 @@ void collectives_within(Epoch epoch) {
   Area<int> area(Flavor::create, 2);
   in_epoch(epoch, area.win, right_rank(), [&] {
     const int value = test.rank * 3;
-    CHECK_OK(MPI_Put(&value, 1, MPI_INT, right_rank(), area.at(right_rank(), 0), 1, MPI_INT,
-                     area.win));
+    CHECK_OK(
+        MPI_Put(&value, 1, MPI_INT, right_rank(), area.at(right_rank(), 0), 1, MPI_INT, area.win));
     int sum = 0;
     MPI_Allreduce(&test.rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     CHECK_INT(test.ranks * (test.ranks - 1) / 2, sum);
     int root = test.rank;
     MPI_Bcast(&root, 1, MPI_INT, test.ranks - 1, MPI_COMM_WORLD);
     CHECK_INT(test.ranks - 1, root);
-    CHECK_OK(MPI_Put(&root, 1, MPI_INT, right_rank(), area.at(right_rank(), 1), 1, MPI_INT,
-                     area.win));
+    CHECK_OK(
+        MPI_Put(&root, 1, MPI_INT, right_rank(), area.at(right_rank(), 1), 1, MPI_INT, area.win));
   });
   CHECK_INT(3 * left_rank(), area.base[0]);
   CHECK_INT(test.ranks - 1, area.base[1]);

@@ -36,6 +36,7 @@ class Builder {
     add_interface();
     add_quiet_mpi();
     add_exports();
+    add_drop_in();
     if (!request_.mpirun_args.empty()) add(request_.mpirun_args, "from --mpirun-args");
     add(request_.program, "the program and its arguments");
     return std::move(groups_);
@@ -148,8 +149,13 @@ class Builder {
   }
 
   void add_quiet_mpi() {
+    if (request_.mpi && around_.reach != Reach::this_machine) {
+      return add({}, "MPI chooses its own networks: the program's messages go by them");
+    }
     add_mca({{"pml", "ob1"}, {"btl", "self,vader,tcp"}, {"osc", "^ucx"}},
-            "MPI only introduces the ranks to each other: it need not open RDMA devices");
+            request_.mpi ? "MPI's messages stay on this machine: it need not open RDMA devices"
+                         : "MPI only introduces the ranks to each other: it need not open RDMA "
+                           "devices");
     add_mca({{"btl_base_warn_component_unused", "0"}},
             "no warning about networks that MPI leaves alone");
   }
@@ -162,10 +168,20 @@ class Builder {
     if (!words.empty()) add(std::move(words), "ORIEL_* variables, for ranks on other hosts too");
     std::vector<std::string> others;
     for (const std::string& name : request_.exports) {
-      if (name.starts_with("ORIEL_")) continue;
+      if (name.starts_with("ORIEL_") || (request_.mpi && is_preload(name))) continue;
       others.insert(others.end(), {"-x", name});
     }
     if (!others.empty()) add(std::move(others), "from --env");
+  }
+
+  void add_drop_in() {
+    if (!request_.mpi) return;
+    add({"-x", "LD_PRELOAD=" + preload_list(around_.drop_in, request_, around_.environment)},
+        "from --mpi: for the ranks, Oriel before their MPI");
+  }
+
+  static bool is_preload(std::string_view name) {
+    return name == "LD_PRELOAD" || name.starts_with("LD_PRELOAD=");
   }
 
   const JobRequest& request_;

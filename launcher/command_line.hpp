@@ -22,6 +22,7 @@ struct Surroundings {
   unsigned ranks = 1;
   unsigned usable_cores = 1;
   std::string loopback{};                  ///< interface that is up, or ""
+  std::string drop_in{};                   ///< path, for --mpi
   std::vector<std::string> environment{};  ///< NAME=VALUE
   topology::BindingPlan binding{};         ///< for `ranks` ranks on this machine
 };

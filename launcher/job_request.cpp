@@ -105,6 +105,13 @@ std::vector<std::string> oriel_variables(const JobRequest& request,
   return lines;
 }
 
+std::string preload_list(const std::string& drop_in, const JobRequest& request,
+                         const std::vector<std::string>& environment) {
+  auto others = find_variable(request.exports, "LD_PRELOAD");
+  if (!others) others = find_variable(environment, "LD_PRELOAD");
+  return others && !others->empty() ? fmt::format("{}:{}", drop_in, *others) : drop_in;
+}
+
 std::optional<std::string_view> find_variable(const std::vector<std::string>& environment,
                                               std::string_view name) {
   for (const std::string_view line : environment) {

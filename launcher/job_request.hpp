@@ -25,6 +25,7 @@ struct JobRequest {
   std::string log{};                ///< "" leaves ORIEL_LOG as it is
   std::string interface {};         ///< for MPI's own connections: "eth0" or "10.0.0.0/24"
   Bind bind = Bind::automatic;
+  bool mpi = false;                        ///< an MPI program, with the drop-in before its MPI
   std::vector<std::string> exports{};      ///< NAME or NAME=VALUE
   std::vector<std::string> mpirun_args{};  ///< the user's own words, which win
   std::vector<std::string> program{};      ///< with its arguments
@@ -58,6 +59,10 @@ enum class Reach : std::uint8_t {
 /// laid over it, each ORIEL_* once, as NAME=VALUE.
 [[nodiscard]] std::vector<std::string> oriel_variables(const JobRequest& request,
                                                        const std::vector<std::string>& environment);
+
+/// LD_PRELOAD of the ranks: the drop-in, then what --env or `environment` has in it already.
+[[nodiscard]] std::string preload_list(const std::string& drop_in, const JobRequest& request,
+                                       const std::vector<std::string>& environment);
 
 /// Value of a variable in a NAME=VALUE list.
 [[nodiscard]] std::optional<std::string_view> find_variable(

@@ -14,6 +14,8 @@
 #include <sstream>
 
 #include "base/options.hpp"
+#include "launcher/library_search.hpp"
+#include "launcher/mpi_program.hpp"
 #include "launcher/rdma_facts.hpp"
 #include "transport/verbs/registered_memory.hpp"
 
@@ -21,11 +23,6 @@ namespace oriel::launcher {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string search_path() {
-  const char* const path = ::getenv("PATH");
-  return path == nullptr ? "" : path;
-}
 
 std::string loopback_interface() {
   ifaddrs* list = nullptr;
@@ -55,6 +52,19 @@ ProgramState file_state(const fs::path& path) {
   return ::access(path.c_str(), X_OK) == 0 ? ProgramState::ready : ProgramState::not_executable;
 }
 
+DropInFacts drop_in_facts(const JobRequest& request, const std::string& path) {
+  const auto places = drop_in_places(own_folder());
+  const auto drop_in = find_drop_in(places);
+  if (!drop_in) return {.problem = no_drop_in_text(places)};
+  DropInFacts facts{.library = drop_in->path.string(), .mpi = drop_in->mpi()};
+  if (const auto file = program_file(request.program.front(), path)) {
+    const MpiProgram program = look_at_program(*file, *drop_in, library_folders());
+    facts.link = program.link;
+    facts.program_mpi = program.mpi;
+  }
+  return facts;
+}
+
 }  // namespace
 
 std::string host_name() {
@@ -63,14 +73,24 @@ std::string host_name() {
   return name.data();
 }
 
-ProgramState program_state(const std::string& name, const std::string& path) {
-  if (name.find('/') != std::string::npos) return file_state(name);
+std::string search_path() {
+  const char* const path = ::getenv("PATH");
+  return path == nullptr ? "" : path;
+}
+
+std::optional<fs::path> program_file(const std::string& name, const std::string& path) {
+  if (name.find('/') != std::string::npos) return name;
   std::istringstream folders(path);
   for (std::string folder; std::getline(folders, folder, ':');) {
-    const fs::path candidate = fs::path(folder.empty() ? "." : folder) / name;
-    if (file_state(candidate) == ProgramState::ready) return ProgramState::ready;
+    fs::path candidate = fs::path(folder.empty() ? "." : folder) / name;
+    if (file_state(candidate) == ProgramState::ready) return candidate;
   }
-  return ProgramState::missing;
+  return std::nullopt;
+}
+
+ProgramState program_state(const std::string& name, const std::string& path) {
+  const auto file = program_file(name, path);
+  return file ? file_state(*file) : ProgramState::missing;
 }
 
 MachineFacts collect_facts(const topology::Topology& topology, const JobRequest& request) {
@@ -88,6 +108,7 @@ MachineFacts collect_facts(const topology::Topology& topology, const JobRequest&
           .program = program_state(request.program.front(), path),
           .locking = verbs::locking_rights(),
           .device_problem = look_at_devices(topology, valid_options(request, environment)).problem,
+          .drop_in = request.mpi ? drop_in_facts(request, path) : DropInFacts{},
           .environment = environment};
 }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +15,14 @@ namespace oriel::launcher {
                                          const JobRequest& request);
 
 [[nodiscard]] std::string host_name();
+
+/// The file that executing `name` would take: itself if it has a slash, else the first in `path` (a
+/// list like PATH) that may be executed.
+[[nodiscard]] std::optional<std::filesystem::path> program_file(const std::string& name,
+                                                                const std::string& path);
+
+/// PATH of the environment.
+[[nodiscard]] std::string search_path();
 
 /// What would happen on executing `name`, looked up in `path` (a list like PATH) if it has no
 /// slash.

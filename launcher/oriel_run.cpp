@@ -84,6 +84,7 @@ int start(const RunOptions& options) {
                                .ranks = ranks,
                                .usable_cores = facts.usable_cores,
                                .loopback = facts.loopback,
+                               .drop_in = facts.drop_in.library,
                                .environment = facts.environment,
                                .binding = topology::plan_binding(topology, ranks)});
   const bool may_start = report(preflight(request, ranks, facts));

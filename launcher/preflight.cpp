@@ -31,6 +31,7 @@ class Preflight {
   std::vector<Finding> run() {
     check_mpirun();
     check_program();
+    check_drop_in();
     check_slots();
     check_options();
     check_cores();
@@ -92,6 +93,17 @@ class Preflight {
       case ProgramState::not_executable:
         return error(fmt::format("{} may not be executed; hint: chmod +x {}", name, name));
     }
+  }
+
+  void check_drop_in() {
+    if (!request_.mpi) return;
+    const DropInFacts& drop_in = facts_.drop_in;
+    if (!drop_in.problem.empty()) return error(drop_in.problem);
+    if (!runs_here() || facts_.program != ProgramState::ready) return;
+    const std::string text = link_text(drop_in.link, drop_in.program_mpi, drop_in.mpi);
+    if (text.empty()) return;
+    findings_.push_back({drop_in.link != MpiLink::none,
+                         fmt::format("{} {}", shell_quote(request_.program.front()), text)});
   }
 
   void check_slots() {

@@ -5,11 +5,21 @@
 #include <vector>
 
 #include "launcher/job_request.hpp"
+#include "launcher/mpi_program.hpp"
 #include "transport/verbs/registered_memory.hpp"
 
 namespace oriel::launcher {
 
 enum class ProgramState : std::uint8_t { ready, missing, directory, not_executable };
+
+/// What --mpi needs to know.
+struct DropInFacts {
+  std::string library{};  ///< path
+  std::string problem{};  ///< why there is none; "" if there is
+  std::string mpi{};      ///< the MPI that it needs
+  MpiLink link = MpiLink::same;
+  std::string program_mpi{};  ///< the MPI of the program
+};
 
 /// What is to know of this machine before a job starts.
 struct MachineFacts {
@@ -22,6 +32,7 @@ struct MachineFacts {
   ProgramState program = ProgramState::ready;
   verbs::LockingRights locking{};
   std::string device_problem{};            ///< why there is no RDMA device to use; "" if there is
+  DropInFacts drop_in{};                   ///< with --mpi
   std::vector<std::string> environment{};  ///< NAME=VALUE
 };
 

@@ -23,6 +23,7 @@ constexpr const char* kManual = R"(Examples:
   oriel-run -n 4 ./stencil --steps 300         four ranks here, through shared memory
   oriel-run -n 4 --fabric verbs ./stencil      the same through the RDMA device
   oriel-run --hosts node1:8,node2:8 ./stencil  16 ranks on two machines; RDMA between them
+  oriel-run -n 4 --mpi ./program               an existing MPI program, its windows by Oriel
   oriel-run -n 4 --dry-run ./stencil           the mpirun command and the reason for each word
   oriel-run -n 2 --mpirun-args "--tag-output" ./stencil
                                                any option of mpirun
@@ -32,10 +33,12 @@ What it adds to mpirun:
   a binding of ranks to cores, even over the NUMA nodes; the loopback for MPI's own connections
   if all ranks are on this machine, so that no network is needed; MPI components that leave RDMA
   devices alone, as MPI only introduces the ranks to each other; every ORIEL_* variable that is
-  set. What you decide by --mpirun-args or OMPI_MCA_* variables is left to you.
+  set. What you decide by --mpirun-args or OMPI_MCA_* variables is left to you. With --mpi, MPI
+  chooses its own networks if there are other machines: the program's messages go by them.
 
 Before the start it checks: mpirun, PROGRAM, slots, ORIEL_* values, the RDMA device and the
-locked-memory limit if RDMA is needed. `oriel-info` shows the same facts, `oriel-info --options`
+locked-memory limit if RDMA is needed; with --mpi, that PROGRAM is linked against the same MPI as
+Oriel (`oriel-info --mpi PROGRAM` tells which of its calls Oriel takes over). `oriel-info` shows the same facts, `oriel-info --options`
 the ORIEL_* variables.
 
 SIGINT, SIGTERM, SIGHUP, SIGUSR1 and SIGUSR2 go on to mpirun; 10 s after being told to stop it is
@@ -99,6 +102,9 @@ void describe_options(CLI::App& app, RunOptions& options, RawOptions& raw) {
       ->type_name("NAME[=VALUE]");
   app.add_option("--mpirun-args", raw.mpirun_args, "more words for mpirun, which win over ours")
       ->type_name("WORDS");
+  app.add_flag("--mpi", request.mpi,
+               "PROGRAM is an MPI program, whose windows Oriel is to carry: puts\n"
+               "liboriel_mpi.so before the MPI of the ranks (LD_PRELOAD)");
   app.add_flag("--dry-run", options.dry_run, "print the mpirun command with reasons, run nothing");
 }
 

@@ -20,14 +20,15 @@ class Buffer;
 /// cores.
 ///
 /// Needed by nobody: any memory can be the origin of any operation; larger transfers from elsewhere
-/// are copied through a registered ring. Not collective. Must be destroyed before its Runtime, and
-/// after the operations on it are locally complete.
+/// are copied through a registered ring. A window created over a part of one is mapped by the ranks
+/// of its machine, as an allocated one: a put there is a copy, not a system call. Not collective.
+/// Must be destroyed before its Runtime, and after the operations on it are locally complete.
 class ORIEL_API BufferBytes {
  public:
   /// @param bytes  may be 0
   /// Errors: out_of_memory, locked_memory_limit, registration_failed. Threads: one-at-a-time per
   /// runtime. Cost: maps and registers memory (about 0.1 ms and 0.2 ms per MiB): allocate once, use
-  /// often.
+  /// often. A file descriptor.
   BufferBytes(const Runtime& job, std::size_t bytes);
   ~BufferBytes();
   BufferBytes(BufferBytes&&) noexcept;

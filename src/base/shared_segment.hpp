@@ -24,8 +24,8 @@ class SharedSegment {
   /// Errors: out_of_memory.
   explicit SharedSegment(std::size_t bytes);
 
-  /// Maps segment `fd` of process `pid`. Errors: out_of_memory; unsupported when the kernel forbids
-  /// it (other user, hidden /proc).
+  /// Maps the first `bytes` of segment `fd` of process `pid`. Errors: out_of_memory; unsupported
+  /// when the kernel forbids it (other user, hidden /proc).
   [[nodiscard]] static Mapping map_of(pid_t pid, int fd, std::size_t bytes);
 
   [[nodiscard]] std::span<std::byte> bytes() const noexcept {

@@ -164,11 +164,17 @@ void fetch_and_op(Win& window, const void* operand, void* result, MPI_Datatype t
                            op == MPI_NO_OP ? nullptr : operand, result, 1, target_at(place, begin));
 }
 
+constexpr bool is_integer(ElementKind kind) {
+  return ElementKind::signed8 <= kind && kind <= ElementKind::unsigned64;
+}
+
 void compare_and_swap(Win& window, const void* swap, const void* compare, void* result,
                       MPI_Datatype type, const Place& place) {
   if (!may_access(window, place)) return;
   count(statistics().accumulates);
   const FlatType& flat = single(type);
+  if (!is_integer(flat.element.kind))
+    fail(MPI_ERR_TYPE, "integers, logicals and bytes are swapped, nothing else");
   const MPI_Aint begin = begin_of(window, place, Data(1, type));
   window.window.compare_and_swap({flat.element, compare, swap, result}, target_at(place, begin));
 }

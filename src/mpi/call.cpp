@@ -7,15 +7,13 @@
 
 #include <fmt/format.h>
 
-#include <oriel/error.hpp>
-
 #include "base/log.hpp"
 
 namespace oriel::mpi {
 namespace {
 
 int class_of(const Error& error) noexcept {
-  switch (static_cast<ErrorCode>(error.code().value())) {
+  switch (code_of(error)) {
     case ErrorCode::invalid_rank:
       return MPI_ERR_RANK;
     case ErrorCode::out_of_range:

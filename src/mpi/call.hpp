@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include <oriel/error.hpp>
+
 namespace oriel::mpi {
 
 /// A call that fails: an error class of MPI, and a text for whoever reads the log.
@@ -32,6 +34,12 @@ void check(int status, const char* call);
 
 /// Class and text of the exception that is being handled.
 [[nodiscard]] std::pair<int, std::string> current_failure();
+
+/// An error of Oriel's by its number. A std::error_code is compared by the address of its category
+/// too, and the drop-in has another one than liboriel.so: both contain what makes errors.
+[[nodiscard]] inline ErrorCode code_of(const Error& error) noexcept {
+  return static_cast<ErrorCode>(error.code().value());
+}
 
 class Win;
 

@@ -142,6 +142,10 @@ bool is_running() noexcept {
   return job().runtime != nullptr;
 }
 
+std::unique_ptr<BufferBytes> make_buffer(std::size_t bytes) {
+  return std::make_unique<BufferBytes>(*job().runtime, bytes);
+}
+
 Statistics& statistics() noexcept {
   static Statistics all;
   return all;

@@ -4,10 +4,13 @@
 #include <mpi.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
+#include <oriel/buffer.hpp>
 #include <oriel/team.hpp>
 
 namespace oriel::mpi {
@@ -24,6 +27,9 @@ void start() noexcept;
 /// None, on all ranks, when Oriel cannot carry its windows; `why` then says what is in the way.
 /// Threads: one-at-a-time per communicator.
 [[nodiscard]] std::optional<Team> team_of(MPI_Comm comm, std::string& why);
+
+/// Memory that the device knows. Requires: is_running().
+[[nodiscard]] std::unique_ptr<BufferBytes> make_buffer(std::size_t bytes);
 
 /// What this process's windows have carried, for ORIEL_STATS.
 struct Statistics {

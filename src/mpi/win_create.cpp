@@ -76,7 +76,7 @@ void tell_native(const Wish& wish, std::string_view why) {
 /// Makes the window by Oriel, or by MPI where Oriel cannot carry it.
 /// @param make  makes it of a team  @param native  calls MPI's own function
 template <class Make, class Native>
-int make_window(const Wish& wish, Make&& make, Native&& native) noexcept {
+int make_window(const Wish& wish, Make&& make, Native&& native) {
   try {
     std::string why = "its communicator is MPI_COMM_NULL";
     std::optional<Team> team;
@@ -88,7 +88,7 @@ int make_window(const Wish& wish, Make&& make, Native&& native) noexcept {
         count(statistics().windows);
         return MPI_SUCCESS;
       } catch (const Error& error) {  // on all ranks alike
-        if (error.code() != ErrorCode::unsupported) throw;
+        if (code_of(error) != ErrorCode::unsupported) throw;
         why = error.what();
       }
     }
@@ -152,7 +152,7 @@ std::span<std::byte> shared_part(const Win& window, int rank) {
   try {
     return window.window.shared_span(Rank(rank));
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::unsupported) throw;
+    if (code_of(error) != ErrorCode::unsupported) throw;
     return {};
   }
 }

@@ -30,7 +30,8 @@ std::string Runtime::describe() const {
 }
 
 BufferBytes::BufferBytes(const Runtime& job, std::size_t bytes)
-    : buffer_(std::make_unique<transport::Buffer>(job.state().job().verbs, bytes,
+    : buffer_(std::make_unique<transport::Buffer>(*job.state().job().buffers,
+                                                  job.state().job().verbs, bytes,
                                                   job.state().job().place_memory)) {}
 BufferBytes::~BufferBytes() = default;
 BufferBytes::BufferBytes(BufferBytes&&) noexcept = default;

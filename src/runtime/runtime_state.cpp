@@ -173,6 +173,7 @@ void RuntimeState::make_teams() {
   job_.world_rank = rank_;
   job_.shm = shm_.get();
   job_.verbs = verbs_.get();
+  job_.buffers = &buffers_;
   job_.requests = &requests_.emplace(*progress_);
   job_.progress = &*progress_;
   job_.lanes = lanes_ ? &*lanes_ : nullptr;

@@ -13,6 +13,7 @@
 #include "runtime/path_plan.hpp"
 #include "runtime/start_record.hpp"
 #include "topology/topology.hpp"
+#include "transport/buffer.hpp"
 #include "transport/lanes.hpp"
 #include "transport/peer_health.hpp"
 #include "transport/progress.hpp"
@@ -72,6 +73,7 @@ class RuntimeState {
   std::vector<transport::Transport*> transports_;
   std::optional<transport::Progress> progress_;
   std::optional<transport::Lanes> lanes_;  // with verbs
+  transport::BufferSegments buffers_;
   std::optional<window::RequestPool> requests_;
   window::JobContext job_;
   std::optional<Team> world_;

@@ -31,10 +31,11 @@ struct RegionDescriptor {
   std::int32_t fd =
       -1;  ///< shm: the owner's descriptor of the segment, -1 for memory of the program's own
   std::uint32_t reserved = 0;
+  std::uint64_t offset = 0;  ///< shm: of the memory in the segment
 };
 
-/// Memory to be exposed: `segment` says that `bytes` are the whole of a shareable segment, null
-/// that they are the program's own.
+/// Memory to be exposed: `segment` is the shareable one that holds `bytes`, null says that they are
+/// the program's own.
 struct LocalMemory {
   std::span<std::byte> bytes;
   const base::SharedSegment* segment = nullptr;

@@ -11,6 +11,7 @@
 
 #include <oriel/error.hpp>
 
+#include "transport/buffer.hpp"
 #include "transport/lanes.hpp"
 #include "transport/peer_health.hpp"
 #include "transport/progress.hpp"
@@ -35,6 +36,7 @@ struct JobContext {
   std::vector<JobRank> ranks;  ///< by world rank
   transport::Transport* shm = nullptr;
   transport::Transport* verbs = nullptr;
+  transport::BufferSegments* buffers = nullptr;
   RequestPool* requests = nullptr;
   transport::Progress* progress = nullptr;
   transport::Lanes* lanes = nullptr;  ///< null: everything goes the common way

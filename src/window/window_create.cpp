@@ -144,7 +144,7 @@ WindowRecord WindowState::expose(const Creation& creation, std::span<const std::
 
   record.segment = memory_.expose({segment_->bytes(), segment_.get()});
   if (kind_ == WindowKind::created && !local_.empty())
-    record.own = memory_.expose({local_, nullptr});
+    record.own = memory_.expose({local_, team_state_->job().buffers->find(local_)});
   transport::Transport* const device = memory_.paths().verbs;
   if (device != nullptr) record.scope = device->capabilities().atomics;
   return record;
@@ -171,6 +171,7 @@ void WindowState::attach(std::span<const WindowRecord> records) {
   coherence_ = choose_coherence(memory_.paths().all_near(), weakest->scope);
   atomics_refused_ = !memory_.paths().all_near() && weakest->scope == transport::AtomicScope::none;
   if (kind_ != WindowKind::dynamic) lanes_ = team_state_->job().lanes;
+  if (lanes_ != nullptr) home_ = lanes_->home();
   for (std::size_t i = 0; lanes_ != nullptr && i < lanes_->size(); ++i) {
     by_lanes_.emplace_back((*lanes_)[i].turns(), &(*lanes_)[i], i);
   }
@@ -188,7 +189,7 @@ void WindowState::attach(std::span<const WindowRecord> records) {
     }
   }
   if (is_contiguous()) place_parts(records);
-  show_mapped_parts();
+  show_mapped_parts(records);
   make_protocols();
 }
 
@@ -219,7 +220,10 @@ Peer& WindowState::reach(std::size_t index, const WindowRecord& record) {
   peer.target.bytes = record.bytes;
   peer.control_by_data = {segment.data, segment.data_base.plus(record.control_offset)};
   peer.control_by_atomics = {segment.atomics, segment.atomics_base.plus(record.control_offset)};
-  peer.pending.endpoint = peer.target.data;
+  peer.adds_words = !atomics_refused_ && reach_of(peer.target) == Reach::device &&
+                    choose_mechanism(coherence_.domain, Reach::device,
+                                     element_type<std::uint64_t>(), promises()) == Mechanism::words;
+  common_.meet(peer.pending, peer.target.data);
   peer.pending.done.tally = &common_.tally();
   if (kind_ == WindowKind::dynamic) peer.regions = std::make_unique<RegionDirectory>();
   peers_.show(index, peer);
@@ -263,9 +267,14 @@ void WindowState::place_parts(std::span<const WindowRecord> records) {
 }
 
 /// For those who look at them in inline calls. In a dynamic window the regions are what is mapped.
-void WindowState::show_mapped_parts() {
-  in_place_ = coherence_.domain == CoherenceDomain::cpu &&
-              (kind_ == WindowKind::allocated || kind_ == WindowKind::shared);
+void WindowState::show_mapped_parts(std::span<const WindowRecord> records) {
+  // Of memory of the program's own, what lies in its Buffers; by the records, as all must agree.
+  const auto is_mapped_by_all = [this](const WindowRecord& record) {
+    return kind_ == WindowKind::allocated || kind_ == WindowKind::shared ||
+           (kind_ == WindowKind::created && (record.bytes == 0 || record.own.shm.fd >= 0));
+  };
+  in_place_ =
+      coherence_.domain == CoherenceDomain::cpu && std::ranges::all_of(records, is_mapped_by_all);
   for (std::size_t index = 0; index < parts_.size(); ++index) {
     const Peer* const known = peers_.find(index);
     if (known == nullptr) continue;
@@ -303,8 +312,7 @@ void WindowState::make_protocols() {
   accumulator_ = std::make_unique<Accumulator>(
       progress(), *accumulate_locks_,
       AccumulateFacts{.domain = coherence_.domain,
-                      .promises = {.single_element = options_.single_element,
-                                   .no_concurrent = options_.no_concurrent_accumulate},
+                      .promises = promises(),
                       .stripes = stripes_ ? &*stripes_ : nullptr});
   if (kind_ != WindowKind::dynamic) return;
   auto* const table = reinterpret_cast<RegionTable*>(control_.data() + region_table_offset());

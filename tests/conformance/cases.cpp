@@ -130,7 +130,7 @@ std::string Case::name() const {
   return fmt::format("{}/{}/{}/n={}/from={}/to={}/{}/{}/{}/{}/{}{}", facts(call()).name,
                      element().name, to_string(op()), count(),
                      to_string(static_cast<ShapeKind>(at(Axis::origin_shape))),
-                     to_string(static_cast<ShapeKind>(at(Axis::target_shape))), to_string(window()),
+                     to_string(static_cast<ShapeKind>(at(Axis::target_shape))), name_of(window()),
                      to_string(epoch()), to_string(placement()), to_string(crowd()),
                      after_name(after()), at(Axis::registered) != 0 ? "/registered" : "");
 }

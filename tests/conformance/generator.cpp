@@ -5,6 +5,7 @@
 #include <set>
 
 #include "conformance/claims.hpp"
+#include "conformance/mpi_rules.hpp"
 #include "conformance/oracle.hpp"
 
 namespace oriel::conformance {
@@ -59,6 +60,13 @@ class Generator {
     }
   }
 
+  [[nodiscard]] const Element& some_element() {
+    while (true) {
+      const Element& element = elements()[random_.below(elements().size())];
+      if (!setting_.by_mpi || mpi::has_type(element)) return element;
+    }
+  }
+
   /// Elements of one rank's part: mostly as on all ranks.
   [[nodiscard]] std::size_t some_size(std::size_t usual) {
     return random_.one_in(8) ? random_.below(usual + 1) : usual;
@@ -66,9 +74,7 @@ class Generator {
 
   void add_memory(bool by_program) {
     constexpr std::array<std::size_t, 8> kUsual = {12, 40, 100, 100, 300, 700, 2000, 9000};
-    MemoryPlan memory{.element = &elements()[random_.below(elements().size())],
-                      .by_program = by_program,
-                      .fill = random_.any()};
+    MemoryPlan memory{.element = &some_element(), .by_program = by_program, .fill = random_.any()};
     const std::size_t usual = random_.of(kUsual);
     for (int rank = 0; rank < program_.ranks; ++rank) {
       memory.bytes.push_back(some_size(usual) * memory.element->bytes());
@@ -150,20 +156,23 @@ class Generator {
   [[nodiscard]] Call some_call(const Epoch& epoch) {
     while (true) {
       const auto call = static_cast<Call>(random_.below(kCalls));
+      const Element& element = *program_.memory_of(epoch.window).element;
+      if (setting_.by_mpi && !mpi::allows(epoch.kind, element, call)) continue;
       if (facts(call).notifies && epoch.kind != EpochKind::notify) continue;
-      if (is_swap(call) && program_.memory_of(epoch.window).element->bytes() > 16) continue;
+      if (is_swap(call) && element.bytes() > 16) continue;
       return call;
     }
   }
 
   /// Of reals, either sums or products on one memory: both together would not stay exact.
-  [[nodiscard]] OpCode some_op(const Epoch& epoch) {
+  [[nodiscard]] OpCode some_op(const Epoch& epoch, Call call) {
     const std::size_t memory = program_.windows[epoch.window].memory;
     const Element& element = *program_.memories[memory].element;
     const bool is_real = element.family != Family::opaque && is_floating(element.first.scalar);
     const OpCode barred = program_.memories[memory].fill % 3 == 0 ? OpCode::sum : OpCode::prod;
     while (true) {
       const auto op = static_cast<OpCode>(random_.below(14));
+      if (setting_.by_mpi && !mpi::allows(call, op)) continue;
       if (has_meaning(element.type.kind, op) && !(is_real && op == barred)) return op;
     }
   }
@@ -187,12 +196,12 @@ class Generator {
     const CallFacts& call = facts(operation.call);
     const bool is_plain = operation.call == Call::store || operation.call == Call::load;
     if (is_plain && window.kind != WindowKind::shared) operation.target = operation.origin;
-    if (call.accumulates && !is_swap(operation.call)) operation.op = some_op(epoch);
+    if (call.accumulates && !is_swap(operation.call)) operation.op = some_op(epoch, operation.call);
     const std::size_t size = window.bytes[static_cast<std::size_t>(operation.target)] /
                              program_.memories[window.memory].element->bytes();
     if (size == 0) return operation;
     lay_out(operation, size);
-    operation.after = some_completion(call);
+    operation.after = some_completion(epoch, call);
     return operation;
   }
 
@@ -215,12 +224,13 @@ class Generator {
     operation.offset = random_.below(meets ? std::min<std::size_t>(room, 3) : room);
   }
 
-  [[nodiscard]] After some_completion(const CallFacts& call) {
+  [[nodiscard]] After some_completion(const Epoch& epoch, const CallFacts& call) {
     constexpr std::array<After, 8> kAfters = {After::nothing,   After::nothing,    After::nothing,
                                               After::nothing,   After::flush,      After::flush,
                                               After::flush_all, After::flush_local};
     constexpr std::array<After, 4> kRequests = {After::wait, After::wait_remote, After::later,
                                                 After::later};
+    if (setting_.by_mpi && !mpi::is_passive(epoch.kind)) return After::nothing;
     if (call.requests) return random_.of(kRequests);
     return call.now ? After::nothing : random_.of(kAfters);
   }

@@ -4,12 +4,29 @@
 #include <mpi.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
 
 namespace oriel::conformance {
+namespace {
+
+int rank_of_world() {
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  return rank;
+}
+
+std::string host_name() {
+  std::array<char, MPI_MAX_PROCESSOR_NAME> name{};
+  int length = 0;
+  MPI_Get_processor_name(name.data(), &length);
+  return {name.data(), static_cast<std::size_t>(length)};
+}
+
+}  // namespace
 
 Watchdog::Watchdog(int rank, std::chrono::seconds limit) : rank_(rank) {
   if (limit.count() > 0) thread_ = std::thread([this, limit] { run(limit); });
@@ -36,23 +53,20 @@ void Watchdog::run(std::chrono::seconds limit) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     const std::scoped_lock lock(mutex_);
     if (std::chrono::steady_clock::now() - since_ < limit) continue;
-    fmt::print(stderr, "oriel-conformance: FAIL: rank {} still in {} after {} s\n", rank_, step_,
-               limit.count());
+    fmt::print(stderr, "FAIL: rank {} still in {} after {} s\n", rank_, step_, limit.count());
     std::_Exit(124);
   }
 }
 
-Job::Job(Runtime& runtime, std::chrono::seconds limit)
-    : runtime_(runtime), rank_(runtime.world().rank()), watchdog_(rank_, limit) {
-  nodes_.resize(static_cast<std::size_t>(runtime.world().size()));
+Job::Job(const std::vector<int>& neighbours, std::chrono::seconds limit)
+    : rank_(rank_of_world()), host_(host_name()), watchdog_(rank_, limit) {
+  int ranks = 0;
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  nodes_.resize(static_cast<std::size_t>(ranks));
   // A machine is known by its first rank.
-  const Team& node = runtime.node();
-  int mine = rank_;
-  for (int member = 0; member < node.size(); ++member) {
-    mine = std::min<int>(mine, node.world_rank(Rank(member)));
-  }
-  const std::vector<std::uint64_t> first = gather(static_cast<std::uint64_t>(mine));
-  for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i] = static_cast<int>(first[i]);
+  const auto first = static_cast<std::uint64_t>(*std::ranges::min_element(neighbours));
+  std::ranges::transform(gather(first), nodes_.begin(),
+                         [](std::uint64_t rank) { return static_cast<int>(rank); });
 }
 
 int Job::node_count() const noexcept {
@@ -103,7 +117,7 @@ std::vector<std::byte> Job::gather_all(const std::vector<std::byte>& mine) const
 std::vector<std::string> Job::gather_texts(const std::string& mine) const {
   std::string line;
   if (!mine.empty()) {
-    line = fmt::format("rank {} on {}: {}", rank_, world().host(Rank(rank_)), mine);
+    line = fmt::format("rank {} on {}: {}", rank_, host_, mine);
     line.push_back('\0');
   }
   std::vector<std::byte> bytes(line.size());

@@ -11,8 +11,6 @@
 #include <thread>
 #include <vector>
 
-#include <oriel/oriel.hpp>
-
 namespace oriel::conformance {
 
 /// Ends the process when one step takes longer than any should; mpirun then ends the others. A hang
@@ -41,10 +39,9 @@ class Watchdog {
 
 class Job {
  public:
-  Job(Runtime& runtime, std::chrono::seconds limit);
+  /// @param neighbours  the ranks on this rank's machine
+  Job(const std::vector<int>& neighbours, std::chrono::seconds limit);
 
-  [[nodiscard]] Runtime& runtime() noexcept { return runtime_; }
-  [[nodiscard]] const Team& world() const noexcept { return runtime_.world(); }
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] int ranks() const noexcept { return static_cast<int>(nodes_.size()); }
   /// Number of every rank's machine.
@@ -66,8 +63,8 @@ class Job {
   [[nodiscard]] std::vector<std::string> gather_texts(const std::string& mine) const;
 
  private:
-  Runtime& runtime_;
-  int rank_;
+  int rank_ = 0;
+  std::string host_;
   std::vector<int> nodes_;
   Watchdog watchdog_;
 };

@@ -21,6 +21,7 @@ namespace oriel::conformance {
 /// What a litmus test is given.
 struct Stand {
   Job& job;
+  const Team& world;
   WindowKind kind;
   bool full;
   [[nodiscard]] int rank() const noexcept { return job.rank(); }

@@ -65,7 +65,7 @@ class Part {
 
  private:
   WindowBytes make(const Stand& stand) {
-    const Team& team = stand.job.world();
+    const Team& team = stand.world;
     switch (stand.kind) {
       case WindowKind::allocated:
         return WindowBytes::allocate(team, sizeof(Neighbours));

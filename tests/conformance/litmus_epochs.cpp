@@ -110,7 +110,7 @@ std::string changing_groups(const Stand& stand) {
 std::string two_windows(const Stand& stand) {
   constexpr std::size_t kCount = 64;
   std::vector<Words::Word> memory(kCount);
-  const Team& team = stand.job.world();
+  const Team& team = stand.world;
   auto whole = Window<Words::Word>::create(team, memory);
   auto upper = Window<Words::Word>::create(team, std::span(memory).subspan(kCount / 2));
   std::string wrong;

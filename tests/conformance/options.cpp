@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 #include <regex>
 
@@ -18,6 +19,15 @@ constexpr std::uint64_t kFullSeeds = 1000;
 constexpr double kQuickBudget = 15;
 constexpr int kQuickLimit = 120;
 constexpr int kFullLimit = 1200;
+
+constexpr const char* kMpiManual = R"(Examples:
+  mpirun -n 4 -x LD_PRELOAD=/path/to/liboriel_mpi.so mpi-conformance --seeds 2000
+  mpirun -n 4 -x LD_PRELOAD=/path/to/liboriel_mpi.so mpi-conformance --seed 77 --shrink
+  mpirun -n 4 mpi-conformance                            MPI's own windows
+
+The programs of oriel-conformance, as far as MPI's rules allow them, carried out by MPI_ calls with
+derived datatypes. Names are those of --list. Status 0: all passed; 1: something failed; 2: wrong use.
+)";
 
 constexpr const char* kManual = R"(Examples:
   mpirun -n 4 oriel-conformance                          a quarter of a minute
@@ -32,40 +42,54 @@ and litmus tests. Names are those of --list. Status 0: all passed; 1: something 
 
 }  // namespace
 
+std::string_view name_of(Tool tool) noexcept {
+  return tool == Tool::oriel ? "oriel-conformance" : "mpi-conformance";
+}
+
 bool Options::wants(const std::string& name) const {
   return std::regex_search(name, std::regex(only));
 }
 
 std::string Options::rerun(int ranks, const std::string& name, std::uint64_t its_seed) const {
-  return fmt::format("mpirun -n {} oriel-conformance{}{} --seed {} --only '^{}$'", ranks,
-                     fabric.empty() ? "" : " --fabric " + fabric, full ? " --full" : "", its_seed,
-                     name);
+  // Whatever stands in front of MPI is to do so again.
+  const char* const preloaded = tool == Tool::mpi ? std::getenv("LD_PRELOAD") : nullptr;
+  return fmt::format("mpirun -n {}{} {}{}{} --seed {} --only '^{}$'", ranks,
+                     preloaded == nullptr ? "" : fmt::format(" -x LD_PRELOAD={}", preloaded),
+                     name_of(tool), fabric.empty() ? "" : " --fabric " + fabric,
+                     full ? " --full" : "", its_seed, name);
 }
 
-Parsed parse_options(int argc, char** argv, bool speaks) {
+Parsed parse_options(Tool tool, int argc, char** argv, bool speaks) {
+  const bool whole = tool == Tool::oriel;
+  const std::string name(name_of(tool));
   CLI::App app(
-      "Checks the operations of Oriel's windows on the ranks it is started on, against what a\n"
-      "serial run would leave in memory.",
-      "oriel-conformance");
+      fmt::format(
+          "Checks the operations of {} windows on the ranks it is started on, against what a\n"
+          "serial run would leave in memory.",
+          whole ? "Oriel's" : "MPI's"),
+      name);
   Parsed parsed;
   Options& options = parsed.options;
+  options.tool = tool;
   bool quick = false;
-  app.footer(kManual);
-  app.set_version_flag("--version", "oriel-conformance " ORIEL_VERSION_STRING);
-  app.add_option("--fabric", options.fabric, "path to the peers, as ORIEL_FABRIC")
-      ->check(CLI::IsMember({"auto", "shm", "verbs"}));
+  app.footer(whole ? kManual : kMpiManual);
+  app.set_version_flag("--version", name + " " ORIEL_VERSION_STRING);
   CLI::Option* const seed = app.add_option("--seed", options.seed, "first seed; default 1");
   CLI::Option* const seeds = app.add_option(
       "--seeds", options.seeds,
-      fmt::format("random programs to run; default {}, with --full {}, with --seed alone 1",
-                  kQuickSeeds, kFullSeeds));
-  CLI::Option* const full = app.add_flag(
-      "--full", options.full, "all forms with all counts; each seed in other windows and places");
-  app.add_flag("--quick", quick, "cases that cover all pairs of settings (default)")
-      ->excludes(full);
+      fmt::format("random programs to run; default {}{}, with --seed alone 1", kQuickSeeds,
+                  whole ? fmt::format(", with --full {}", kFullSeeds) : ""));
+  if (whole) {
+    app.add_option("--fabric", options.fabric, "path to the peers, as ORIEL_FABRIC")
+        ->check(CLI::IsMember({"auto", "shm", "verbs"}));
+    CLI::Option* const full = app.add_flag(
+        "--full", options.full, "all forms with all counts; each seed in other windows and places");
+    app.add_flag("--quick", quick, "cases that cover all pairs of settings (default)")
+        ->excludes(full);
+    app.add_option("--from", options.from,
+                   "skip so many cases: goes on where a run was stopped that said how far it was");
+  }
   app.add_option("--only", options.only, "run what has a name that matches")->type_name("REGEX");
-  app.add_option("--from", options.from,
-                 "skip so many cases: goes on where a run was stopped that said how far it was");
   app.add_flag("--list", options.list, "print names, run nothing");
   app.add_flag("--shrink", options.shrink, "make a failing program short");
   CLI::Option* const budget =
@@ -91,7 +115,7 @@ Parsed parse_options(int argc, char** argv, bool speaks) {
     return parsed;
   } catch (const std::exception& error) {
     if (speaks) {
-      fmt::print(stderr, "oriel-conformance: {}; hint: oriel-conformance --help\n", error.what());
+      fmt::print(stderr, "{}: {}; hint: {} --help\n", name, error.what(), name);
     }
     parsed.status = kUsageStatus;
     return parsed;
@@ -103,7 +127,7 @@ Parsed parse_options(int argc, char** argv, bool speaks) {
     options.seeds = 1;
   } else if (seeds->count() == 0)
     options.seeds = options.full ? kFullSeeds : kQuickSeeds;
-  const bool bounded = !options.full && options.only == ".*" && seeds->count() == 0;
+  const bool bounded = whole && !options.full && options.only == ".*" && seeds->count() == 0;
   if (budget->count() == 0 && bounded) options.budget = kQuickBudget;
   return parsed;
 }

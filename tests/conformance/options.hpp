@@ -1,18 +1,26 @@
 #pragma once
-/// The command line of oriel-conformance.
+/// The command lines of oriel-conformance and mpi-conformance.
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "conformance/interpreter.hpp"
 
 namespace oriel::conformance {
 
+/// What the command line is of.
+enum class Tool : std::uint8_t {
+  oriel,  ///< oriel-conformance: all of the suite
+  mpi,    ///< mpi-conformance: its programs, by MPI
+};
+[[nodiscard]] std::string_view name_of(Tool tool) noexcept;
+
 struct Options {
+  Tool tool = Tool::oriel;
   std::string fabric{};     ///< empty: not said
   std::uint64_t seed = 1;   ///< of the first program, and of the choice of cases
-  bool one_seed = false;    ///< --seed was given: that program, first of all
   std::uint64_t seeds = 0;  ///< how many programs
   bool full = false;
   bool list = false;
@@ -34,6 +42,6 @@ struct Parsed {
   Options options{};
   std::optional<int> status{};
 };
-[[nodiscard]] Parsed parse_options(int argc, char** argv, bool speaks);
+[[nodiscard]] Parsed parse_options(Tool tool, int argc, char** argv, bool speaks);
 
 }  // namespace oriel::conformance

@@ -7,10 +7,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <memory>
 #include <set>
 
 #include <oriel/mpi.hpp>
 
+#include "conformance/oriel_interpreter.hpp"
 #include "conformance/suite.hpp"
 
 namespace oriel::conformance {
@@ -30,32 +32,39 @@ std::string fabrics(const Team& world) {
   return text;
 }
 
+std::vector<int> ranks_of(const Team& team) {
+  std::vector<int> ranks;
+  for (int member = 0; member < team.size(); ++member) {
+    ranks.push_back(static_cast<int>(team.world_rank(Rank(member))));
+  }
+  return ranks;
+}
+
 /// Where the suite runs.
-std::string describe(Job& job) {
-  const auto probe = WindowBytes::allocate(job.world(), 8);
+std::string describe(const Job& job, const Team& world) {
+  const auto probe = WindowBytes::allocate(world, 8);
   std::set<std::string> hosts;
-  for (int rank = 0; rank < job.ranks(); ++rank) hosts.insert(job.world().host(Rank(rank)));
+  for (int rank = 0; rank < job.ranks(); ++rank) hosts.insert(world.host(Rank(rank)));
   return fmt::format("{} ranks on {} hosts ({} nodes), fabric {}, coherence domain {}", job.ranks(),
-                     hosts.size(), job.node_count(), fabrics(job.world()),
-                     to_string(probe.coherence()));
+                     hosts.size(), job.node_count(), fabrics(world), to_string(probe.coherence()));
 }
 
 int run(const Options& options) {
   Runtime runtime(MPI_COMM_WORLD);
-  Job job(runtime, std::chrono::seconds(options.limit));
+  const Team& world = runtime.world();
+  Job job(ranks_of(runtime.node()), std::chrono::seconds(options.limit));
   Suite suite{.job = job,
               .options = options,
-              .setting = {job.nodes(), fabrics_of(job.world()).contains("verbs")}};
-  const std::string where = describe(job);
-  const auto started = std::chrono::steady_clock::now();
-  run_litmus(suite);
+              .setting = {job.nodes(), fabrics_of(world).contains("verbs")},
+              .make_interpreter = [&](const Program& program) {
+                return std::make_unique<OrielInterpreter>(runtime, job, program, options.plant);
+              }};
+  const std::string where = describe(job, world);
+  run_litmus(suite, world);
   run_cases(suite);
   run_programs(suite);
   if (suite.lists()) return 0;
-  const std::chrono::duration<double> used = std::chrono::steady_clock::now() - started;
-  suite.say(fmt::format("{}{}, {:.1f} s\n{}: {} run, {} failed\n", suite.report.table(), where,
-                        used.count(), suite.report.is_good() ? "PASS" : "FAIL", suite.report.run(),
-                        suite.report.failed()));
+  suite.tell_end(where);
   return suite.report.is_good() ? 0 : 1;
 }
 
@@ -64,7 +73,7 @@ int start(int argc, char** argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
   int rank = 0;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const Parsed parsed = parse_options(argc, argv, rank == 0);
+  const Parsed parsed = parse_options(Tool::oriel, argc, argv, rank == 0);
   int status = parsed.status.value_or(1);
   if (!parsed.status) {
     if (!parsed.options.fabric.empty()) {

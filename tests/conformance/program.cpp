@@ -78,7 +78,7 @@ std::string window_text(const Program& program, std::size_t index) {
   const WindowPlan& window = program.windows[index];
   return fmt::format(
       "  w{} = {} of {}, bytes by rank {{{}}}, memory m{} from byte {}, phases {}-{}\n", index,
-      to_string(window.kind), program.memory_of(index).element->name, fmt::join(window.bytes, ", "),
+      name_of(window.kind), program.memory_of(index).element->name, fmt::join(window.bytes, ", "),
       window.memory, window.first_byte, window.born, window.dies);
 }
 
@@ -91,6 +91,11 @@ const CallFacts& facts(Call call) noexcept {
 std::string_view to_string(EpochKind kind) noexcept {
   constexpr std::array<std::string_view, kEpochKinds> kNames = {
       "fence", "flush", "lock_shared", "lock_exclusive", "lock_all", "pscw", "notify"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+std::string_view name_of(WindowKind kind) noexcept {
+  constexpr std::array<std::string_view, 4> kNames = {"allocated", "created", "shared", "dynamic"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

@@ -99,6 +99,8 @@ enum class EpochKind : std::uint8_t {
 };
 inline constexpr std::size_t kEpochKinds = 7;
 [[nodiscard]] std::string_view to_string(EpochKind kind) noexcept;
+/// As the library calls them, but without the library.
+[[nodiscard]] std::string_view name_of(WindowKind kind) noexcept;
 
 /// Operations on one window, and what surrounds and ends them.
 struct Epoch {

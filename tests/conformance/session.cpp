@@ -10,32 +10,32 @@
 
 namespace oriel::conformance {
 
-Session::Session(Job& job, const Program& program, Plant plant)
+Session::Session(Job& job, const Program& program, const MakeInterpreter& make_interpreter)
     : job_(job),
       program_(program),
       predictor_(program),
-      interpreter_(job, program, plant),
+      interpreter_(make_interpreter(program)),
       filled_(program.memories.size()) {}
 
 void Session::create(std::size_t window) {
-  interpreter_.create(window);
+  interpreter_->create(window);
 }
 
 void Session::free(std::size_t window) {
-  interpreter_.free(window);
+  interpreter_->free(window);
 }
 
 void Session::prepare(const Phase& phase) {
   for (const Refill& refill : phase.refills) {
     predictor_.refill(refill);
-    fill(refill, interpreter_.part(refill.memory), job_.rank());
+    fill(refill, interpreter_->part(refill.memory), job_.rank());
   }
 }
 
 std::string Session::run(const Phase& phase) {
   const Forecast forecast = predictor_.run(phase, job_.rank());
-  interpreter_.run(phase, forecast);
-  std::string wrong = interpreter_.failure();
+  interpreter_->run(phase, forecast);
+  std::string wrong = interpreter_->failure();
   for (const Epoch& epoch : phase.epochs) {
     if (wrong.empty()) wrong = compare(program_.windows[epoch.window].memory);
   }
@@ -44,8 +44,8 @@ std::string Session::run(const Phase& phase) {
 }
 
 std::string Session::compare(std::size_t memory) {
-  const std::span<std::byte> found = interpreter_.part(memory);
-  if (!interpreter_.guards_are_whole(memory)) {
+  const std::span<std::byte> found = interpreter_->part(memory);
+  if (!interpreter_->guards_are_whole(memory)) {
     return fmt::format("memory m{}: bytes before or after it were written", memory);
   }
   const std::span<std::byte> expected = predictor_.part(memory, job_.rank()).first(found.size());
@@ -67,7 +67,7 @@ std::string Session::compare(std::size_t memory) {
 
 std::string Session::check_contests(const Phase& phase, const Forecast& forecast) {
   if (forecast.contested.empty()) return {};
-  const std::vector<Witness>& mine = interpreter_.witnesses();
+  const std::vector<Witness>& mine = interpreter_->witnesses();
   std::vector<std::byte> bytes(mine.size() * sizeof(Witness));
   if (!mine.empty()) std::memcpy(bytes.data(), mine.data(), bytes.size());
   const std::vector<std::byte> all = job_.gather_all(bytes);
@@ -79,9 +79,9 @@ std::string Session::check_contests(const Phase& phase, const Forecast& forecast
 
 void Session::resume() {
   for (std::size_t memory = 0; memory < program_.memories.size(); ++memory) {
-    std::ranges::copy(interpreter_.part(memory), predictor_.part(memory, job_.rank()).begin());
+    std::ranges::copy(interpreter_->part(memory), predictor_.part(memory, job_.rank()).begin());
   }
-  interpreter_.reset_notifications();
+  interpreter_->reset_notifications();
 }
 
 /// Creates the phase's windows, and fills memory that is new.
@@ -90,12 +90,13 @@ void Session::begin(std::size_t phase) {
   for (std::size_t w = 0; w < program_.windows.size(); ++w) {
     const WindowPlan& window = program_.windows[w];
     if (window.born != phase) continue;
-    interpreter_.create(w);
+    interpreter_->create(w);
     has_new = true;
     if (filled_[window.memory]) continue;
     filled_[window.memory] = true;
     const MemoryPlan& memory = program_.memories[window.memory];
     prepare({.refills = {{window.memory, memory.element, ~std::size_t{0}, memory.fill}}});
+    interpreter_->publish(w);
   }
   if (has_new) job_.barrier();
 }
@@ -106,9 +107,10 @@ std::string Session::run_all(bool& all_passed) {
     begin(p);
     std::string wrong = run(program_.phases[p]);
     for (std::size_t w = 0; w < program_.windows.size(); ++w) {
-      if (program_.windows[w].born != kNever && program_.windows[w].dies == p) interpreter_.free(w);
+      if (program_.windows[w].born != kNever && program_.windows[w].dies == p)
+        interpreter_->free(w);
     }
-    if (wrong.empty()) wrong = interpreter_.failure();
+    if (wrong.empty()) wrong = interpreter_->failure();
     if (!wrong.empty()) wrong = fmt::format("phase {}: {}", p, wrong);
     all_passed = job_.agree(wrong.empty());
     if (!all_passed) return wrong;

@@ -1,6 +1,7 @@
 #pragma once
 /// A session: a program's windows, its prediction and its execution, phase by phase.
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -14,7 +15,7 @@ namespace oriel::conformance {
 class Session {
  public:
   /// @param program  outlives the session
-  Session(Job& job, const Program& program, Plant plant = Plant::none);
+  Session(Job& job, const Program& program, const MakeInterpreter& make_interpreter);
 
   /// Creates a window, or frees it. Collective.
   void create(std::size_t window);
@@ -38,7 +39,7 @@ class Session {
   Job& job_;
   const Program& program_;
   Predictor predictor_;
-  Interpreter interpreter_;
+  std::unique_ptr<Interpreter> interpreter_;
   std::vector<bool> filled_;  // memories
 };
 

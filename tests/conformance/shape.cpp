@@ -115,12 +115,6 @@ std::size_t Shape::extent() const {
       [](std::size_t n, const Dimension& d) { return n + (d.count - 1) * d.stride; });
 }
 
-Layout Shape::layout() const {
-  if (kind == ShapeKind::contiguous) return Layout::contiguous(block);
-  if (kind == ShapeKind::indexed) return Layout::indexed(block, offsets);
-  return Layout::strided(block, dimensions);
-}
-
 std::string Shape::to_text() const {
   if (kind == ShapeKind::contiguous) return fmt::format("{}", block);
   if (kind == ShapeKind::indexed) {

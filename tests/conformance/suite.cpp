@@ -51,6 +51,12 @@ void Suite::tell_failure(const std::string& name, const std::string& wrong,
   say(text);
 }
 
+void Suite::tell_end(const std::string& where) const {
+  const std::chrono::duration<double> used = std::chrono::steady_clock::now() - begun;
+  say(fmt::format("{}{}, {:.1f} s\n{}: {} run, {} failed\n", report.table(), where, used.count(),
+                  report.is_good() ? "PASS" : "FAIL", report.run(), report.failed()));
+}
+
 std::string caught(const std::function<std::string()>& step) {
   try {
     return step();

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include <oriel/team.hpp>
+
 #include "conformance/cases.hpp"
 #include "conformance/job.hpp"
 #include "conformance/options.hpp"
@@ -18,8 +20,10 @@ struct Suite {
   Job& job;
   const Options& options;
   Setting setting;
+  MakeInterpreter make_interpreter;
   Report report{};
-  std::chrono::steady_clock::time_point started = std::chrono::steady_clock::now();
+  const std::chrono::steady_clock::time_point begun = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point started = begun;  ///< the family
   double allowed = 0;  ///< seconds from `started` on; 0: any number
   std::chrono::steady_clock::time_point told = std::chrono::steady_clock::now();  ///< of progress
 
@@ -38,6 +42,8 @@ struct Suite {
                 std::uint64_t seed);
   /// Tells what the ranks have found wrong. Collective.
   void tell_failure(const std::string& name, const std::string& wrong, std::uint64_t seed) const;
+  /// Rank 0 prints the report and the verdict on all. @param where  it was run
+  void tell_end(const std::string& where) const;
   [[nodiscard]] bool lists() const { return options.list; }
 };
 
@@ -46,6 +52,6 @@ struct Suite {
 
 void run_cases(Suite& suite);
 void run_programs(Suite& suite);
-void run_litmus(Suite& suite);
+void run_litmus(Suite& suite, const Team& world);
 
 }  // namespace oriel::conformance

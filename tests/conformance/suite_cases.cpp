@@ -26,7 +26,7 @@ std::string family_of(const Case& one) {
 }
 
 Row row_of(const Case& one) {
-  return {family_of(one), std::string(to_string(one.window())),
+  return {family_of(one), std::string(name_of(one.window())),
           std::string(to_string(one.placement()))};
 }
 
@@ -62,7 +62,7 @@ class Stage {
   explicit Stage(Suite& suite)
       : suite_(suite),
         program_(case_windows(suite.setting)),
-        session_(suite.job, program_, suite.options.plant) {
+        session_(suite.job, program_, suite.make_interpreter) {
     for (std::size_t w = 0; w < program_.windows.size(); ++w) {
       if (is_possible(w)) session_.create(w);
     }

@@ -15,7 +15,7 @@ namespace {
 constexpr double kShare = 0.3;  // of the budget
 
 Window<Words::Word> make_words(const Stand& stand, std::span<Words::Word> own, std::size_t count) {
-  const Team& team = stand.job.world();
+  const Team& team = stand.world;
   switch (stand.kind) {
     case WindowKind::allocated:
       return Window<Words::Word>::allocate(team, count);
@@ -79,7 +79,7 @@ std::vector<Words::Word> gather_words(const Stand& stand, std::span<const Words:
   return words;
 }
 
-void run_litmus(Suite& suite) {
+void run_litmus(Suite& suite, const Team& world) {
   const std::regex only(suite.options.only);
   suite.begin_family(kShare);
   std::size_t done = 0;
@@ -97,7 +97,7 @@ void run_litmus(Suite& suite) {
       } else {
         suite.job.now_at(name);
         suite.tell_progress(name, done, kKinds.size() * kEntries.size());
-        const Stand stand{suite.job, kind, suite.options.full};
+        const Stand stand{suite.job, world, kind, suite.options.full};
         const std::string wrong = caught([&] { return entry.run(stand); });
         suite.conclude(row, name, wrong, suite.options.seed);
       }

@@ -18,7 +18,7 @@ constexpr int kTries = 600;
 /// @return what is wrong here
 std::string run_program(Suite& suite, const Program& program) {
   return caught([&] {
-    Session session(suite.job, program, suite.options.plant);
+    Session session(suite.job, program, suite.make_interpreter);
     bool all_passed = true;
     return session.run_all(all_passed);
   });

@@ -48,9 +48,10 @@ class OwnMemory final : public transport::ExposedMemory {
 
 class MappedPeerMemory final : public transport::PeerMemory {
  public:
-  explicit MappedPeerMemory(base::Mapping mapping) noexcept
-      : PeerMemory(mapping.get(),
-                   {reinterpret_cast<std::uint64_t>(mapping.get()), ShmEndpoint::kMapped}),
+  /// @param offset  where the memory begins in the segment that is mapped
+  MappedPeerMemory(base::Mapping mapping, std::size_t offset) noexcept
+      : PeerMemory(mapping.get() + offset,
+                   {reinterpret_cast<std::uint64_t>(mapping.get() + offset), ShmEndpoint::kMapped}),
         mapping_(std::move(mapping)) {}
 
  private:
@@ -115,6 +116,8 @@ std::unique_ptr<transport::ExposedMemory> ShmTransport::expose(
                               .length = memory.bytes.size()};
   if (memory.segment != nullptr) {
     descriptor.fd = memory.segment->fd();
+    descriptor.offset =
+        static_cast<std::uint64_t>(memory.bytes.data() - memory.segment->bytes().data());
     return std::make_unique<SharedMemory>(descriptor);
   }
   if (memory.bytes.empty()) return std::make_unique<SharedMemory>(descriptor);
@@ -156,7 +159,9 @@ std::unique_ptr<transport::PeerMemory> ShmTransport::attach(int world_rank,
   }
   if (region.fd >= 0 && region.length > 0) {
     return std::make_unique<MappedPeerMemory>(
-        base::SharedSegment::map_of(static_cast<pid_t>(peer.pid), region.fd, region.length));
+        base::SharedSegment::map_of(static_cast<pid_t>(peer.pid), region.fd,
+                                    region.offset + region.length),
+        region.offset);
   }
   if (region.length > 0 && may_copy()) try_to_copy(peer, region.address);
   return std::make_unique<UnmappedPeerMemory>(

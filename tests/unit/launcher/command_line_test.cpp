@@ -145,5 +145,28 @@ TEST(Explain, IsACommandAndComments) {
   }
 }
 
+TEST(MpirunCommand, TheDropInIsForTheRanksAlone) {
+  JobRequest request = program();
+  request.mpi = true;
+  request.exports = {"A=1", "LD_PRELOAD=/tool.so"};
+  Surroundings surroundings = ordinary();
+  surroundings.drop_in = "/lib/liboriel_mpi.so";
+  const Words words = command(request, surroundings);
+  EXPECT_THAT(words, Holds(Words{"-x", "LD_PRELOAD=/lib/liboriel_mpi.so:/tool.so"}));
+  EXPECT_THAT(words, Holds(Words{"-x", "A=1"}));
+  EXPECT_THAT(words, Not(Contains("LD_PRELOAD=/tool.so")));
+  request.mpi = false;
+  EXPECT_THAT(command(request, surroundings), Contains("LD_PRELOAD=/tool.so"));
+}
+
+TEST(MpirunCommand, AnMpiProgramsMessagesTakeTheNetworkThatMpiChooses) {
+  JobRequest request = program();
+  request.mpi = true;
+  Surroundings surroundings = ordinary();
+  EXPECT_THAT(command(request, surroundings), Holds(Words{"--mca", "pml", "ob1"}));
+  surroundings.reach = Reach::listed_hosts;
+  EXPECT_THAT(command(request, surroundings), Not(Contains("pml")));
+}
+
 }  // namespace
 }  // namespace oriel::launcher

@@ -68,5 +68,15 @@ TEST(FindVariable, WantsTheWholeName) {
   EXPECT_EQ(find_variable(environment, "B"), std::nullopt);
 }
 
+TEST(PreloadList, KeepsWhatIsThere) {
+  EXPECT_EQ(preload_list("/d.so", {}, {}), "/d.so");
+  EXPECT_EQ(preload_list("/d.so", {}, {"LD_PRELOAD="}), "/d.so");
+  EXPECT_EQ(preload_list("/d.so", {}, {"LD_PRELOAD=/a.so /b.so"}), "/d.so:/a.so /b.so");
+  EXPECT_EQ(preload_list("/d.so", {.exports = {"LD_PRELOAD=/c.so"}}, {"LD_PRELOAD=/a.so"}),
+            "/d.so:/c.so");
+  EXPECT_EQ(preload_list("/d.so", {.exports = {"LD_PRELOAD"}}, {"LD_PRELOAD=/a.so"}),
+            "/d.so:/a.so");
+}
+
 }  // namespace
 }  // namespace oriel::launcher

@@ -161,5 +161,37 @@ TEST(Preflight, TellsEverythingAtOnce) {
                           Error(HasSubstr("ORIEL_LOG")), Note(HasSubstr("cores"))));
 }
 
+JobRequest mpi_job() {
+  JobRequest request = job();
+  request.mpi = true;
+  return request;
+}
+
+TEST(Preflight, TheDropInMustBeThere) {
+  MachineFacts facts = good_machine();
+  EXPECT_THAT(preflight(mpi_job(), 4, facts), IsEmpty());
+  facts.drop_in.problem = "there is none";
+  EXPECT_THAT(preflight(mpi_job(), 4, facts), ElementsAre(Error("there is none")));
+  EXPECT_THAT(preflight(job(), 4, facts), IsEmpty());
+}
+
+TEST(Preflight, TheDropInIsOfNoUseForAnotherMpi) {
+  MachineFacts facts = good_machine();
+  facts.drop_in = {.mpi = "libmpi.so.40", .link = MpiLink::other, .program_mpi = "libmpich.so.12"};
+  EXPECT_THAT(
+      preflight(mpi_job(), 4, facts),
+      ElementsAre(Error(AllOf(HasSubstr("./prog is linked"), HasSubstr("libmpich.so.12")))));
+  facts.drop_in.link = MpiLink::not_loaded;
+  EXPECT_THAT(preflight(mpi_job(), 4, facts), ElementsAre(Error(HasSubstr("statically"))));
+}
+
+TEST(Preflight, AProgramWithoutMpiIsNoted) {
+  MachineFacts facts = good_machine();
+  facts.drop_in.link = MpiLink::none;
+  EXPECT_THAT(preflight(mpi_job(), 4, facts), ElementsAre(Note(HasSubstr("not linked"))));
+  facts.drop_in.link = MpiLink::script;
+  EXPECT_THAT(preflight(mpi_job(), 4, facts), IsEmpty());
+}
+
 }  // namespace
 }  // namespace oriel::launcher

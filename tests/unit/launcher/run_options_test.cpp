@@ -74,5 +74,12 @@ TEST(RunOptions, HelpAndVersionAreAnswers) {
   EXPECT_THAT(parse_run_options({"--version"}).answer, testing::StartsWith("oriel-run "));
 }
 
+TEST(RunOptions, MpiIsAFlagBeforeTheProgram) {
+  const RunOptions options = parse_run_options({"-n", "2", "--mpi", "./prog", "--mpi"});
+  EXPECT_TRUE(options.request.mpi);
+  EXPECT_THAT(options.request.program, ElementsAre("./prog", "--mpi"));
+  EXPECT_FALSE(parse_run_options({"./prog", "--mpi"}).request.mpi);
+}
+
 }  // namespace
 }  // namespace oriel::launcher

@@ -15,11 +15,11 @@ const Runtime& job() {
 }  // namespace oriel::mpi
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  PMPI_Init(&argc, &argv);
   testing::InitGoogleTest(&argc, argv);
   oriel::mpi::runtime.emplace(MPI_COMM_WORLD);
   const int status = RUN_ALL_TESTS();
   oriel::mpi::runtime.reset();
-  MPI_Finalize();
+  PMPI_Finalize();
   return status;
 }

@@ -1,44 +1,33 @@
-// Epochs: what surrounds operations, and ends them.
+// Epochs of Oriel's: what surrounds operations, and ends them.
 
 #include <sched.h>
 
 #include <algorithm>
-#include <array>
-#include <set>
 
-#include "conformance/interpreter.hpp"
-#include "conformance/oracle.hpp"
+#include "conformance/oriel_interpreter.hpp"
 
 namespace oriel::conformance {
 namespace {
 
-/// The ranks at the other side of this rank's operations, or of those on it.
-std::vector<Rank> partners(const Epoch& epoch, int rank, bool as_origin) {
-  std::set<int> found;
-  for (const Operation& operation : epoch.operations) {
-    if ((as_origin ? operation.origin : operation.target) != rank) continue;
-    found.insert(as_origin ? operation.target : operation.origin);
-  }
-  std::vector<Rank> ranks;
-  for (const int one : found) ranks.emplace_back(one);
-  return ranks;
+std::vector<Rank> ranks_of(const std::vector<int>& numbers) {
+  return {numbers.begin(), numbers.end()};
+}
+
+/// Whether the phase's own synchronisation lets every rank look at its part.
+bool ends_synchronised(const Phase& phase) {
+  if (phase.epochs.size() != 1) return false;
+  const EpochKind kind = phase.epochs.front().kind;
+  return kind == EpochKind::fence || kind == EpochKind::pscw || kind == EpochKind::notify;
 }
 
 }  // namespace
 
-template <class Visit>
-void Interpreter::for_each_work(const Epoch& epoch, Visit&& visit) {
-  for (Work& work : works_) {
-    if (work.epoch == &epoch) visit(work);
-  }
-}
-
-void Interpreter::start_all(const Epoch& epoch) {
+void OrielInterpreter::start_all(const Epoch& epoch) {
   for_each_work(epoch, [&](Work& work) { start(work); });
   finish_requests(&epoch, epoch.seed);
 }
 
-void Interpreter::run(const Epoch& epoch) {
+void OrielInterpreter::run(const Epoch& epoch) {
   switch (epoch.kind) {
     case EpochKind::lock_shared:
     case EpochKind::lock_exclusive:
@@ -50,8 +39,16 @@ void Interpreter::run(const Epoch& epoch) {
   }
 }
 
+void OrielInterpreter::settle(const Phase& phase) {
+  if (ends_synchronised(phase)) return;
+  for (const Epoch& epoch : phase.epochs) {
+    attempt("sync", [&] { window(epoch.window).sync(); });
+  }
+  attempt("barrier", [&] { world_.barrier(); });
+}
+
 /// A lock for every run of operations on one target.
-void Interpreter::run_locks(const Epoch& epoch) {
+void OrielInterpreter::run_locks(const Epoch& epoch) {
   WindowBytes& win = window(epoch.window);
   const LockMode mode =
       epoch.kind == EpochKind::lock_shared ? LockMode::shared : LockMode::exclusive;
@@ -73,7 +70,7 @@ void Interpreter::run_locks(const Epoch& epoch) {
   finish_requests(&epoch, epoch.seed);
 }
 
-void Interpreter::run_general_epoch(const Epoch& epoch) {
+void OrielInterpreter::run_general_epoch(const Epoch& epoch) {
   WindowBytes& win = window(epoch.window);
   switch (epoch.kind) {
     case EpochKind::fence:
@@ -88,8 +85,8 @@ void Interpreter::run_general_epoch(const Epoch& epoch) {
       break;
     }
     case EpochKind::pscw: {
-      const std::vector<Rank> origins = partners(epoch, job_.rank(), false);
-      const std::vector<Rank> targets = partners(epoch, job_.rank(), true);
+      const std::vector<Rank> origins = ranks_of(partners(epoch, job_.rank(), false));
+      const std::vector<Rank> targets = ranks_of(partners(epoch, job_.rank(), true));
       if (!origins.empty()) attempt("post", [&] { win.post(origins); });
       if (!targets.empty()) attempt("start", [&] { win.start(targets); });
       start_all(epoch);
@@ -110,8 +107,8 @@ void Interpreter::run_general_epoch(const Epoch& epoch) {
       if (epoch.seed % 2 == 0) {
         attempt("flush_all", [&] { win.flush_all(); });
       } else {
-        for (const Rank target : partners(epoch, job_.rank(), true)) {
-          attempt("flush", [&] { win.flush(target); });
+        for (const int target : partners(epoch, job_.rank(), true)) {
+          attempt("flush", [&] { win.flush(Rank(target)); });
         }
       }
       break;
@@ -119,28 +116,26 @@ void Interpreter::run_general_epoch(const Epoch& epoch) {
 }
 
 /// A last notification follows the operations on each target; it arrives behind all of them.
-void Interpreter::notify_and_wait(const Epoch& epoch) {
+void OrielInterpreter::notify_and_wait(const Epoch& epoch) {
   WindowBytes& win = window(epoch.window);
   const WindowPlan& plan = program_.windows[epoch.window];
-  for (const Rank target : partners(epoch, job_.rank(), true)) {
-    const auto index = static_cast<std::size_t>(static_cast<int>(target));
+  for (const int target : partners(epoch, job_.rank(), true)) {
+    const auto index = static_cast<std::size_t>(target);
     const std::size_t base = plan.kind == WindowKind::dynamic
                                  ? memories_[plan.memory].addresses[index] + plan.first_byte
                                  : 0;
-    attempt("put_notify", [&] { win.put_notify(nullptr, 0, {"put_notify", target, base}, 0); });
+    attempt("put_notify", [&] {
+      win.put_notify(nullptr, 0, {"put_notify", Rank(target), base}, 0);
+    });
   }
-  std::vector<std::uint64_t> counts(plan.options.notification_slots);
-  counts[0] = partners(epoch, job_.rank(), false).size();
-  for (const Operation& operation : epoch.operations) {
-    if (operation.target == job_.rank() && facts(operation.call).notifies) {
-      ++counts[operation.slot];
-    }
-  }
+  std::vector<std::uint64_t> counts =
+      notifications(epoch, job_.rank(), plan.options.notification_slots);
+  counts[0] += partners(epoch, job_.rank(), false).size();
   wait_for_slots(epoch, counts);
   attempt("flush_local_all", [&] { win.flush_local_all(); });
 }
 
-void Interpreter::wait_for_slots(const Epoch& epoch, std::span<const std::uint64_t> counts) {
+void OrielInterpreter::wait_for_slots(const Epoch& epoch, std::span<const std::uint64_t> counts) {
   WindowBytes& win = window(epoch.window);
   std::uint64_t total = 0;
   for (const std::uint64_t count : counts) total += count;

@@ -154,6 +154,18 @@ void flags() {
   CHECK_OK(MPI_Win_free(&win));
 }
 
+/// Ranks that have no memory in common are refused. A machine that only looks like several has
+/// some.
+void of_all_machines() {
+  int* base = nullptr;
+  MPI_Win win = MPI_WIN_NULL;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  const int status = MPI_Win_allocate_shared(4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+  CHECK_CLASS2(MPI_SUCCESS, MPI_ERR_RMA_SHARED, status);
+  if (status == MPI_SUCCESS) CHECK_OK(MPI_Win_free(&win));
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
 void bad_queries() {
   int* base = nullptr;
   MPI_Win win = MPI_WIN_NULL;
@@ -177,7 +189,7 @@ int main(int argc, char** argv) {
       {"one after the other", contiguous},     {"the first part", first_part},
       {"stores and loads", stores_and_loads},  {"beside operations", beside_operations},
       {"locks and stores", locks_and_stores},  {"flags", flags},
-      {"queries that are wrong", bad_queries},
+      {"queries that are wrong", bad_queries}, {"ranks of several machines", of_all_machines},
   };
   for (const auto& [name, run] : cases) {
     test_section(name);

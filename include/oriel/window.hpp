@@ -159,7 +159,7 @@ class Window : private WindowAtomics<T> {
     if (const std::byte* const there = this->find(target, offset, bytes)) {
       return detail::load_bytes(std::as_writable_bytes(destination).data(), there, bytes);
     }
-    WindowBytes::get_by_way(destination.data(), bytes, at("get", target, offset));
+    WindowBytes::get_by_way(destination.data(), bytes, target, at("get", target, offset).offset);
   }
   void get(std::span<T> destination, const Layout& to, Rank target, std::size_t offset,
            const Layout& from) {
@@ -278,7 +278,7 @@ class Window : private WindowAtomics<T> {
     if (std::byte* const there = this->find(target, offset, bytes)) {
       return detail::store_bytes(there, std::as_bytes(values).data(), bytes);
     }
-    WindowBytes::put_by_way(values.data(), bytes, at("put", target, offset));
+    WindowBytes::put_by_way(values.data(), bytes, target, at("put", target, offset).offset);
   }
   [[nodiscard]] static std::span<T> typed(std::span<std::byte> bytes) {
     return {reinterpret_cast<T*>(bytes.data()), bytes.size() / sizeof(T)};

@@ -93,12 +93,12 @@ class ORIEL_API WindowBytes {
 
   void put(const void* source, std::size_t bytes, const TargetBytes& target) {
     std::byte* const there = find_bytes(target.rank, target.offset, bytes);
-    if (there == nullptr) return put_by_way(source, bytes, target);
+    if (there == nullptr) return put_by_way(source, bytes, target.rank, target.offset);
     detail::store_bytes(there, static_cast<const std::byte*>(source), bytes);
   }
   void get(void* destination, std::size_t bytes, const TargetBytes& target) {
     const std::byte* const there = find_bytes(target.rank, target.offset, bytes);
-    if (there == nullptr) return get_by_way(destination, bytes, target);
+    if (there == nullptr) return get_by_way(destination, bytes, target.rank, target.offset);
     detail::load_bytes(static_cast<std::byte*>(destination), there, bytes);
   }
   /// get(), and waits until it is locally complete.
@@ -230,8 +230,8 @@ class ORIEL_API WindowBytes {
     return state_ ? state_->find(target, offset, bytes) : nullptr;
   }
   /// put() and get() of what is not mapped, or not there at all.
-  void put_by_way(const void* source, std::size_t bytes, const TargetBytes& target);
-  void get_by_way(void* destination, std::size_t bytes, const TargetBytes& target);
+  void put_by_way(const void* source, std::size_t bytes, Rank target, std::size_t offset);
+  void get_by_way(void* destination, std::size_t bytes, Rank target, std::size_t offset);
 
  private:
   explicit WindowBytes(std::unique_ptr<window::MappedParts> state) noexcept;

@@ -25,6 +25,10 @@ class QuickMutex {
     if (state_.exchange(kFree, std::memory_order_release) == kContended) [[unlikely]]
       wake_one();
   }
+  /// Whether anybody has it. For who either has it or knows that nobody takes it at all.
+  [[nodiscard]] bool is_taken() const noexcept {
+    return state_.load(std::memory_order_relaxed) != kFree;
+  }
 
  private:
   static constexpr std::uint32_t kFree = 0;

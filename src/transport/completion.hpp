@@ -25,16 +25,20 @@ struct Completion {
 
   /// @param copied  the origin's memory is not in use any more
   void started(bool copied = false) noexcept {
-    for (Completion* one = this; one != nullptr; one = one->within) {
-      one->local_pending += copied ? 0 : 1;
-      ++one->remote_pending;
-    }
+    local_pending += copied ? 0 : 1;
+    ++remote_pending;
+    if (within != nullptr) [[unlikely]]
+      within->started(copied);
   }
   void locally_done() noexcept {
-    for (Completion* one = this; one != nullptr; one = one->within) --one->local_pending;
+    --local_pending;
+    if (within != nullptr) [[unlikely]]
+      within->locally_done();
   }
   void remotely_done() noexcept {
-    for (Completion* one = this; one != nullptr; one = one->within) --one->remote_pending;
+    --remote_pending;
+    if (within != nullptr) [[unlikely]]
+      within->remotely_done();
   }
   void failed(const Error& why) noexcept {
     if (failure == nullptr) failure = &why;

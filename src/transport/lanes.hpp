@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
-#include <thread>
 #include <utility>
 #include <vector>
 
+#include "base/this_thread.hpp"
 #include "transport/progress.hpp"
 
 namespace oriel::transport {
@@ -62,8 +62,10 @@ class Lanes {
 
   /// Whether the calling thread goes the common way.
   [[nodiscard]] bool is_home() const noexcept {
-    return std::this_thread::get_id() == home_ || lanes_.empty();
+    return base::this_thread() == home_ || lanes_.empty();
   }
+  /// A thread that does, by base::this_thread().
+  [[nodiscard]] const void* home() const noexcept { return home_; }
   /// The number of its lane. Requires that it has one.
   [[nodiscard]] std::size_t mine() const noexcept { return this_thread() % size(); }
 
@@ -75,7 +77,7 @@ class Lanes {
     return number;
   }
 
-  std::thread::id home_ = std::this_thread::get_id();
+  const void* home_ = base::this_thread();
   std::vector<std::unique_ptr<ThreadLane>> lanes_;
 };
 

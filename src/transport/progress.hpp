@@ -35,14 +35,8 @@ class Progress {
   /// A thread's turn, from the public call that takes it to that call's end. Not recursive.
   class [[nodiscard]] Turn {
    public:
-    explicit Turn(Progress& progress) : progress_(progress) {
-      progress_.mutex_.lock();
-      progress_.taken_ = true;
-    }
-    ~Turn() {
-      progress_.taken_ = false;
-      progress_.mutex_.unlock();
-    }
+    explicit Turn(Progress& progress) : progress_(progress) { progress_.mutex_.lock(); }
+    ~Turn() { progress_.mutex_.unlock(); }
     Turn(const Turn&) = delete;
     Turn& operator=(const Turn&) = delete;
 
@@ -81,7 +75,7 @@ class Progress {
   /// nothing to give up.
   template <class Rest>
   void out_of_turn(Rest&& rest) {
-    if (!taken_) return rest();
+    if (!mutex_.is_taken()) return rest();
     const Pause pause(*this);
     rest();
   }
@@ -116,14 +110,8 @@ class Progress {
   /// The turn is given up until the end of the scope.
   class Pause {
    public:
-    explicit Pause(Progress& progress) : progress_(progress) {
-      progress_.taken_ = false;
-      progress_.mutex_.unlock();
-    }
-    ~Pause() {
-      progress_.mutex_.lock();
-      progress_.taken_ = true;
-    }
+    explicit Pause(Progress& progress) : progress_(progress) { progress_.mutex_.unlock(); }
+    ~Pause() { progress_.mutex_.lock(); }
     Pause(const Pause&) = delete;
     Pause& operator=(const Pause&) = delete;
 
@@ -150,7 +138,7 @@ class Progress {
 
   template <class Done>
   void nap(Done& done) {
-    const bool in_turn = taken_;
+    const bool in_turn = mutex_.is_taken();
     const auto done_by_others = [&]() noexcept {
       if (!in_turn) return done();
       const std::scoped_lock lock(mutex_);
@@ -169,13 +157,12 @@ class Progress {
     return lanes_.size() <= 1 && beside_ == nullptr;
   }
 
+  base::QuickMutex mutex_;
   std::vector<Lane*> lanes_;
   base::Doorbell* doorbell_;
   base::Doorbell own_doorbell_;  // never rung: a timer
   unsigned spins_;
   void (*beside_)() = nullptr;
-  base::QuickMutex mutex_;
-  bool taken_ = false;  // somebody has the turn; guarded by mutex_
 };
 
 }  // namespace oriel::transport

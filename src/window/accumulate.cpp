@@ -13,6 +13,11 @@
 
 namespace oriel::window {
 
+Reach reach_of(const Target& target) noexcept {
+  if (target.by_cpu()) return Reach::mapped;
+  return target.atomics->has_accumulate() ? Reach::agent : Reach::device;
+}
+
 Accumulator::Accumulator(transport::Progress& progress, TargetMutex& locks,
                          const AccumulateFacts& facts)
     : progress_(progress), locks_(locks), facts_(facts) {}
@@ -23,10 +28,7 @@ Accumulator::~Accumulator() = default;
 /// Elements whose size is no power of two are not asked about.
 Mechanism Accumulator::mechanism(const Target& target, ElementType type,
                                  std::size_t offset) const noexcept {
-  const Reach reach = facts_.stripes != nullptr          ? Reach::all_mapped
-                      : target.by_cpu()                  ? Reach::mapped
-                      : target.atomics->has_accumulate() ? Reach::agent
-                                                         : Reach::device;
+  const Reach reach = facts_.stripes != nullptr ? Reach::all_mapped : reach_of(target);
   const bool aligned = ((target.atomics_base.address + offset) & (type.bytes - 1)) == 0;
   return choose_mechanism(facts_.domain, reach, type, facts_.promises, aligned);
 }

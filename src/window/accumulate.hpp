@@ -65,6 +65,9 @@ struct AccumulateFacts {
   const Stripes* stripes = nullptr;  ///< if all parts are mapped at all ranks
 };
 
+/// How this rank gets to a target's words, where not all parts are mapped at all ranks.
+[[nodiscard]] Reach reach_of(const Target& target) noexcept;
+
 struct CopyScratch;
 
 /// Carries out accumulates on the parts of one window, by the mechanism that choose_mechanism()

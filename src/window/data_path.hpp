@@ -9,18 +9,20 @@
 
 namespace oriel::window {
 
+/// Bytes of a target's part, from the offset on.
+[[nodiscard]] inline DataPlace place_in(const Target& memory, std::size_t offset) noexcept {
+  return {memory.mapped != nullptr ? memory.mapped + offset : nullptr,
+          memory.data_base.plus(offset)};
+}
+
 inline DataPlace WindowState::locate(const TargetBytes& where, std::size_t bytes,
                                      const Route& route) {
-  const auto place = [&](const Target& memory, std::size_t offset) -> DataPlace {
-    return {memory.mapped != nullptr ? memory.mapped + offset : nullptr,
-            memory.data_base.plus(offset)};
-  };
   if (kind_ == WindowKind::dynamic) [[unlikely]] {
     const Spot spot = locate_region(where, bytes, route.peer);
-    return place(spot.target, spot.offset);
+    return place_in(spot.target, spot.offset);
   }
   check_range(where, bytes, route.peer.target);
-  return place(route.peer.target, where.offset);
+  return place_in(route.peer.target, where.offset);
 }
 
 inline void start_put(const DataPlace& to, std::size_t offset, const std::byte* source,
@@ -41,6 +43,28 @@ inline void start_get(const DataPlace& from, std::size_t offset, std::byte* dest
     return data.get(destination + asked, bytes - asked, address.plus(asked), done);
   };
   sync::post_all(route.way.turns(), bytes, attempt);
+}
+
+/// What goes the common way to a target that has been met and is listed. The turn is not given up
+/// in between, so what is posted counts at once. No bytes, parts that are mapped, dynamic windows,
+/// whose parts have no bytes, and errors are left to others.
+template <class Post>
+inline std::size_t WindowState::transfer_at_once(std::string_view operation, Rank target,
+                                                 std::size_t offset, std::size_t bytes,
+                                                 Post&& post) {
+  const std::size_t index = checked_index(operation, target);
+  if (!goes_the_common_way()) [[unlikely]]
+    return 0;
+  const transport::Progress::Turn turn(common_.turns());
+  Peer* const to = peers_.find(index);
+  if (to == nullptr || !to->pending.listed || to->target.mapped != nullptr) [[unlikely]]
+    return 0;
+  const Target& part = to->target;
+  if (offset > part.bytes || bytes - 1 >= part.bytes - offset) [[unlikely]]
+    return 0;
+  const std::size_t taken = post(*part.data, part.data_base.plus(offset), to->pending.done);
+  to->pending.count();
+  return taken;
 }
 
 inline void WindowState::put(const std::byte* source, std::size_t bytes, const TargetBytes& to,

@@ -20,12 +20,15 @@ namespace oriel::window {
 /// alone needs none.
 struct Pending {
   transport::Completion done;
-  transport::Endpoint* endpoint = nullptr;  ///< of this way; a lane's is made at the first transfer
+  transport::Endpoint* endpoint = nullptr;  ///< of this way; null until met, see Traffic::meet()
   std::atomic<std::uint32_t> posted{0};     ///< operations, modulo 2^32
   std::atomic<std::uint32_t> flushed{0};    ///< of these, what a flush has seen done
-  bool listed = false;                      ///< see Traffic, as the next one
-  bool met = false;
+  bool listed = false;                      ///< see Traffic
 
+  /// One operation more has posted all that it will.
+  void count() noexcept {
+    posted.store(posted.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
   /// What this thread has posted, it sees.
   [[nodiscard]] bool needs_flush() const noexcept {
     return posted.load(std::memory_order_relaxed) != flushed.load(std::memory_order_relaxed);
@@ -37,6 +40,7 @@ struct Peer {
   Target target{};                  ///< its part; nowhere in a dynamic window
   sync::Partner control_by_data{};  ///< its control area, by the way that data takes
   sync::Partner control_by_atomics{};
+  bool adds_words = false;  ///< a sum of an integer of 64 bits is one atomic of its device
   std::unique_ptr<RegionDirectory> regions{};  ///< of a dynamic window
   Pending pending{};                           ///< by the common way
   /// By the lanes, of their numbers; null before the first transfer by any of them. Set once, in
@@ -52,7 +56,9 @@ struct Peer {
 /// Members by team rank, made when first asked for: for all others a pointer is kept, no more.
 class PeerTable {
  public:
-  explicit PeerTable(std::size_t members) : table_(members) {}
+  explicit PeerTable(std::size_t members) : size_(members), table_(members) {}
+
+  [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
   /// Null: nobody has asked for it yet. Threads: any.
   [[nodiscard]] Peer* find(std::size_t index) const noexcept {
@@ -66,6 +72,7 @@ class PeerTable {
   [[nodiscard]] std::forward_list<Peer>& made() noexcept { return made_; }
 
  private:
+  std::size_t size_;
   std::vector<std::atomic<Peer*>> table_;
   std::forward_list<Peer> made_;
 };

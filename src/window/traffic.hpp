@@ -43,22 +43,28 @@ class Traffic {
     return any_touched_.load(std::memory_order_relaxed);
   }
 
+  /// Of a target that is new to this way: makes room to list it, so that the end of a call never
+  /// allocates. From then on its endpoint is known. Allocates.
+  void meet(Pending& pending, transport::Endpoint* endpoint) {
+    if (met_ == touched_.capacity()) touched_.reserve(std::max<std::size_t>(2 * met_, 8));
+    ++met_;
+    pending.endpoint = endpoint;
+  }
+
   /// An operation on a target that flush waits for, from before it starts until its call ends.
+  /// Requires: the target was met.
   class [[nodiscard]] Operation {
    public:
-    Operation(Traffic& way, Peer& peer) : way_(way), peer_(peer), pending_(way.pending(peer)) {
-      if (!pending_.listed) way_.list(peer_);
-    }
+    Operation(Traffic& way, Peer& peer) noexcept
+        : way_(way), peer_(peer), pending_(way.pending(peer)) {}
     ~Operation() {
-      pending_.posted.store(pending_.posted.load(std::memory_order_relaxed) + 1,
-                            std::memory_order_relaxed);
+      pending_.count();
       if (!pending_.listed) [[unlikely]]
-        way_.list(peer_);  // has room: this peer was met
+        way_.list(pending_, peer_);
     }
     Operation(const Operation&) = delete;
     Operation& operator=(const Operation&) = delete;
     [[nodiscard]] transport::Completion& done() const noexcept { return pending_.done; }
-    [[nodiscard]] Pending& pending() const noexcept { return pending_; }
 
    private:
     Traffic& way_;
@@ -85,14 +91,8 @@ class Traffic {
   }
 
  private:
-  /// Notes that there is something to flush. Allocates for targets that are new to this way.
-  void list(Peer& peer) {
-    Pending& entry = pending(peer);
-    if (!entry.met) {
-      if (met_ == touched_.capacity()) touched_.reserve(std::max<std::size_t>(2 * met_, 8));
-      ++met_;
-      entry.met = true;
-    }
+  /// Notes that there is something to flush. There is room, as the peer was met.
+  [[gnu::noinline]] void list(Pending& entry, Peer& peer) noexcept {
     touched_.push_back(&peer);
     entry.listed = true;
     any_touched_.store(true, std::memory_order_relaxed);
@@ -102,7 +102,7 @@ class Traffic {
   transport::ThreadLane* lane_;
   std::size_t number_;
   transport::Tally tally_;
-  std::vector<Peer*> touched_;  // has room for all that were ever listed
+  std::vector<Peer*> touched_;  // has room for all that were ever met
   std::size_t met_ = 0;
   std::atomic<bool> any_touched_{false};
 };

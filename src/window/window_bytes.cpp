@@ -14,7 +14,10 @@
 
 namespace oriel {
 
+using transport::Completion;
+using transport::Endpoint;
 using transport::Progress;
+using transport::RemoteAddress;
 using window::Creation;
 using window::MappedParts;
 using window::Route;
@@ -180,16 +183,45 @@ std::string WindowBytes::describe() const {
 
 // ---- put and get
 
-void WindowBytes::put_by_way(const void* source, std::size_t bytes, const TargetBytes& target) {
-  WindowState& window = checked(target.operation);
-  window.transfer(target,
-                  [&](const Route& route) { window.put(bytes_of(source), bytes, target, route); });
+namespace {
+
+[[gnu::noinline]] void put_rest(WindowState& window, const std::byte* source, std::size_t bytes,
+                                Rank target, std::size_t offset) {
+  const TargetBytes where{"put", target, offset};
+  window.transfer(where, [&](const Route& route) { window.put(source, bytes, where, route); });
+}
+[[gnu::noinline]] void get_rest(WindowState& window, std::byte* destination, std::size_t bytes,
+                                Rank target, std::size_t offset) {
+  const TargetBytes where{"get", target, offset};
+  window.transfer(where, [&](const Route& route) { window.get(destination, bytes, where, route); });
 }
 
-void WindowBytes::get_by_way(void* destination, std::size_t bytes, const TargetBytes& target) {
-  WindowState& window = checked(target.operation);
-  window.transfer(
-      target, [&](const Route& route) { window.get(bytes_of(destination), bytes, target, route); });
+}  // namespace
+
+void WindowBytes::put_by_way(const void* source, std::size_t bytes, Rank target,
+                             std::size_t offset) {
+  WindowState& window = checked("put");
+  const std::size_t sent =
+      window.transfer_at_once("put", target, offset, bytes,
+                              [&](Endpoint& endpoint, RemoteAddress address, Completion& done) {
+                                return endpoint.put(bytes_of(source), bytes, address, done);
+                              });
+  if (sent == bytes && bytes != 0) [[likely]]
+    return;
+  put_rest(window, bytes_of(source) + sent, bytes - sent, target, offset + sent);
+}
+
+void WindowBytes::get_by_way(void* destination, std::size_t bytes, Rank target,
+                             std::size_t offset) {
+  WindowState& window = checked("get");
+  const std::size_t asked =
+      window.transfer_at_once("get", target, offset, bytes,
+                              [&](Endpoint& endpoint, RemoteAddress address, Completion& done) {
+                                return endpoint.get(bytes_of(destination), bytes, address, done);
+                              });
+  if (asked == bytes && bytes != 0) [[likely]]
+    return;
+  get_rest(window, bytes_of(destination) + asked, bytes - asked, target, offset + asked);
 }
 
 void WindowBytes::get_now(void* destination, std::size_t bytes, const TargetBytes& target) {

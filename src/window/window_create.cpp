@@ -171,6 +171,7 @@ void WindowState::attach(std::span<const WindowRecord> records) {
   coherence_ = choose_coherence(memory_.paths().all_near(), weakest->scope);
   atomics_refused_ = !memory_.paths().all_near() && weakest->scope == transport::AtomicScope::none;
   if (kind_ != WindowKind::dynamic) lanes_ = team_state_->job().lanes;
+  if (lanes_ != nullptr) home_ = lanes_->home();
   for (std::size_t i = 0; lanes_ != nullptr && i < lanes_->size(); ++i) {
     by_lanes_.emplace_back((*lanes_)[i].turns(), &(*lanes_)[i], i);
   }
@@ -219,7 +220,10 @@ Peer& WindowState::reach(std::size_t index, const WindowRecord& record) {
   peer.target.bytes = record.bytes;
   peer.control_by_data = {segment.data, segment.data_base.plus(record.control_offset)};
   peer.control_by_atomics = {segment.atomics, segment.atomics_base.plus(record.control_offset)};
-  peer.pending.endpoint = peer.target.data;
+  peer.adds_words = !atomics_refused_ && reach_of(peer.target) == Reach::device &&
+                    choose_mechanism(coherence_.domain, Reach::device,
+                                     element_type<std::uint64_t>(), promises()) == Mechanism::words;
+  common_.meet(peer.pending, peer.target.data);
   peer.pending.done.tally = &common_.tally();
   if (kind_ == WindowKind::dynamic) peer.regions = std::make_unique<RegionDirectory>();
   peers_.show(index, peer);
@@ -308,8 +312,7 @@ void WindowState::make_protocols() {
   accumulator_ = std::make_unique<Accumulator>(
       progress(), *accumulate_locks_,
       AccumulateFacts{.domain = coherence_.domain,
-                      .promises = {.single_element = options_.single_element,
-                                   .no_concurrent = options_.no_concurrent_accumulate},
+                      .promises = promises(),
                       .stripes = stripes_ ? &*stripes_ : nullptr});
   if (kind_ != WindowKind::dynamic) return;
   auto* const table = reinterpret_cast<RegionTable*>(control_.data() + region_table_offset());

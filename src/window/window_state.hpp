@@ -15,6 +15,7 @@
 #include <oriel/window_bytes.hpp>
 
 #include "base/shared_segment.hpp"
+#include "base/this_thread.hpp"
 #include "sync/barrier.hpp"
 #include "sync/exposure.hpp"
 #include "sync/flush.hpp"
@@ -30,6 +31,7 @@
 #include "window/peer.hpp"
 #include "window/region_table.hpp"
 #include "window/request_pool.hpp"
+#include "window/route.hpp"
 #include "window/stripes.hpp"
 #include "window/target.hpp"
 #include "window/team_memory.hpp"
@@ -57,27 +59,6 @@ struct Creation {
   std::size_t bytes = 0;          ///< of this rank's part
   std::span<std::byte> memory{};  ///< of the program, for created windows
   WindowOptions options{};
-};
-
-/// Where the bytes of a put or get are: mapped here, or behind the endpoint of the route.
-struct DataPlace {
-  std::byte* mapped = nullptr;  ///< null: see the address
-  transport::RemoteAddress address{};
-};
-
-/// Where an accumulate goes: a way to memory, and a place behind its base. A copy: while the
-/// operation waits for room, another thread may learn of other regions.
-struct Spot {
-  Target target{};
-  std::size_t offset = 0;
-};
-
-/// How an operation travels, and who counts it.
-struct Route {
-  Traffic& way;
-  Peer& peer;
-  transport::Endpoint& data;  ///< to the peer, of this way
-  transport::Completion& done;
 };
 
 /// One rank's side of a window. Members are called in the common turn (see Progress), but for those
@@ -117,6 +98,11 @@ class WindowState final : public MappedParts {
   /// Flush waits for it. By the way that the calling thread's puts and gets take …
   template <class Start>
   void transfer(const TargetBytes& where, Start&& start);
+  /// The short way, of bytes that follow each other: post(endpoint, address, done) starts the first
+  /// of them and returns how many. Returns that, or 0: transfer() is for the others.
+  template <class Post>
+  [[nodiscard]] std::size_t transfer_at_once(std::string_view operation, Rank target,
+                                             std::size_t offset, std::size_t bytes, Post&& post);
   /// … or by the common one, as everything else goes.
   template <class Start>
   void operate(const TargetBytes& where, Start&& start);
@@ -207,7 +193,7 @@ class WindowState final : public MappedParts {
   // window_transfer.cpp, window_regions.cpp
   [[nodiscard]] std::size_t checked_index(std::string_view operation, Rank target) const {
     const auto index = static_cast<std::size_t>(static_cast<int>(target));
-    if (index >= parts_.size()) [[unlikely]]  // a negative rank became huge
+    if (index >= peers_.size()) [[unlikely]]  // a negative rank became huge
       throw_invalid_rank(operation, target);
     return index;
   }
@@ -216,7 +202,7 @@ class WindowState final : public MappedParts {
     Peer* const known = peers_.find(index);
     return known != nullptr ? *known : meet(index);
   }
-  [[noreturn]] void throw_invalid_rank(std::string_view operation, Rank target) const;
+  [[noreturn, gnu::cold]] void throw_invalid_rank(std::string_view operation, Rank target) const;
   [[noreturn]] void throw_out_of_range(const TargetBytes& where, std::size_t bytes) const;
   void check_range(const TargetBytes& where, std::size_t bytes, const Target& part) const {
     if (where.offset > part.bytes || bytes > part.bytes - where.offset) [[unlikely]]
@@ -228,6 +214,12 @@ class WindowState final : public MappedParts {
 
   // window_atomics.cpp, window_sync.cpp, window_epochs.cpp
   void check_atomics(std::string_view operation) const;
+  [[nodiscard]] AccumulatePromises promises() const noexcept {
+    return {.single_element = options_.single_element,
+            .no_concurrent = options_.no_concurrent_accumulate};
+  }
+  [[nodiscard]] static bool add_word(const void* operand, void* result, const TargetBytes& where,
+                                     const Route& route);
   template <class Use>
   void at_target(const TargetBytes& where, std::size_t bytes, Peer& peer, Use&& use);
   void accumulate(AccumulateRequest request, const TargetBytes& where, std::size_t bytes,
@@ -237,13 +229,16 @@ class WindowState final : public MappedParts {
   }
   /// The way of the calling thread's puts and gets to a member, which has been met if it is a lane.
   [[nodiscard]] Traffic& way_to(std::size_t index) {
-    return lanes_ == nullptr || lanes_->is_home() ? common_ : lane_to(index);
+    return goes_the_common_way() ? common_ : lane_to(index);
+  }
+  [[nodiscard]] bool goes_the_common_way() const noexcept {
+    return base::this_thread() == home_ || lanes_ == nullptr || lanes_->is_home();
   }
   [[nodiscard]] Traffic& lane_to(std::size_t index);
-  [[nodiscard]] transport::Endpoint& endpoint_of(const Traffic& way, std::size_t index,
+  [[nodiscard]] transport::Endpoint& endpoint_of(Traffic& way, std::size_t index,
                                                  Pending& pending) {
     if (pending.endpoint == nullptr) [[unlikely]]
-      pending.endpoint = &way.lane()->endpoint(team_state_->members()[index]);
+      way.meet(pending, &way.lane()->endpoint(team_state_->members()[index]));
     return *pending.endpoint;
   }
   [[nodiscard]] bool is_any_lane_touched() const noexcept;
@@ -284,6 +279,7 @@ class WindowState final : public MappedParts {
   PeerTable peers_;
   std::vector<sync::ControlWords*> mapped_controls_;  // of all, if accumulates are in place
   const transport::Lanes* lanes_ = nullptr;           // null: everything goes the common way
+  const void* home_ = base::this_thread();            // takes the common way in any case
   Traffic common_;
   std::deque<Traffic> by_lanes_;  // by their numbers
 
@@ -312,8 +308,9 @@ void WindowState::transfer(const TargetBytes& where, Start&& start) {
   Traffic& way = way_to(index);
   const transport::Progress::Turn turn(way.turns());
   Peer& to = peer(index);
+  transport::Endpoint& data = endpoint_of(way, index, way.pending(to));
   const Traffic::Operation operation(way, to);
-  start(Route{way, to, endpoint_of(way, index, operation.pending()), operation.done()});
+  start(Route{way, to, data, operation.done()});
 }
 
 template <class Start>

@@ -25,6 +25,20 @@ constexpr int kTimes = 1000;
   asm volatile("" ::: "memory");
 }
 
+// The device has the completion when flush looks for the first time.
+[[gnu::noinline]] void counted_pair_of_put(oriel::Window<std::uint64_t>& window,
+                                           std::span<const std::uint64_t> value) {
+  window.put(value, oriel::Rank(1), 0);
+  window.flush(oriel::Rank(1));
+  asm volatile("" ::: "memory");
+}
+[[gnu::noinline]] void counted_pair_of_get(oriel::Window<std::uint64_t>& window,
+                                           std::span<std::uint64_t> value) {
+  window.get(value, oriel::Rank(1), 0);
+  window.flush(oriel::Rank(1));
+  asm volatile("" ::: "memory");
+}
+
 [[gnu::noinline]] void counted_fetch_add(oriel::Window<std::uint64_t>& window) {
   static_cast<void>(window.fetch_add(1, oriel::Rank(1), 1));
   asm volatile("" ::: "memory");
@@ -49,6 +63,10 @@ int main() {
                                window.flush(oriel::Rank(1));
                              }
                              for (int i = 0; i < kTimes; ++i) counted_empty_flush(window);
+                             for (int i = 0; i < kTimes; ++i)
+                               counted_pair_of_put(window, value.span());
+                             for (int i = 0; i < kTimes; ++i)
+                               counted_pair_of_get(window, value.span());
                              for (int i = 0; i < kTimes; ++i) counted_fetch_add(window);
                            }
                            meet.arrive_and_wait();

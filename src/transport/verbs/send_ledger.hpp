@@ -30,26 +30,37 @@ enum class Opcode : std::uint8_t { write, read, fetch_add, compare_and_swap };
   return kNames[static_cast<std::size_t>(operation)];
 }
 
+/// What a work request holds until it is retired: the origin's memory, unless that was copied,
+/// which its owner was told at once; a bounce slot that `local` is in.
+enum class Holding : std::uint8_t { nothing = 0, memory = 1, slot = 2, memory_and_slot = 3 };
+[[nodiscard]] constexpr bool holds(Holding all, Holding what) noexcept {
+  return (static_cast<unsigned>(all) & static_cast<unsigned>(what)) != 0;
+}
+
 /// One work request: what it takes to post it (now, or once more on a rebuilt connection), and what
-/// to do when it is done.
-struct WorkRecord {
+/// to do when it is done. One cache line.
+struct alignas(64) WorkRecord {
   Operation operation = Operation::put;
   Opcode opcode = Opcode::write;
-  bool signalled = false;     ///< set by the ledger
-  bool locally_done = false;  ///< the origin's memory was copied: its owner was told so at once
+  bool signalled = false;  ///< set by the ledger
+  Holding holding = Holding::memory;
   std::uint32_t length = 0;
   std::uint32_t lkey = 0;
   std::uint32_t rkey = 0;
   std::uint64_t remote_address = 0;
   std::byte* local = nullptr;  ///< where the device reads or writes: registered until retired
   transport::Completion* done = nullptr;
+  // These of what brings data or is an atomic only: a write leaves here what was.
   std::byte* copy_to = nullptr;  ///< memory of the user that gets `length` bytes of `local`
-  std::byte* bounce = nullptr;   ///< slot to give back
   /// Atomics: to add, or to compare with. Others: runs that get `length` bytes of `local`, listed
   /// in the bounce slot.
   std::uint64_t operand = 0;
   std::uint64_t swap = 0;
+
+  [[nodiscard]] bool is_locally_done() const noexcept { return !holds(holding, Holding::memory); }
+  [[nodiscard]] bool holds_slot() const noexcept { return holds(holding, Holding::slot); }
 };
+static_assert(sizeof(WorkRecord) == 64);
 
 /// A ring of records with three marks, each a running number:
 ///
@@ -98,7 +109,7 @@ class SendLedger {
   /// Whether the device may be reading or writing memory of the program's.
   [[nodiscard]] bool borrows_memory() const noexcept {
     for (std::uint32_t number = retired_; number != next_; ++number) {
-      if (!record(number).locally_done) return true;
+      if (!record(number).is_locally_done()) return true;
     }
     return false;
   }
@@ -113,11 +124,18 @@ class SendLedger {
     ++next_;
     ++unsignalled_;
     if (lone || wants_completion || unsignalled_ >= signal_every_) signal(entry);
-    if (brings_data(entry)) ++reads_;
-    if (entry.opcode == Opcode::write && entry.length > 0) {
-      has_unread_writes_ = true;
-      last_write_ = next_ - 1;
-    }
+    note(entry, entry.opcode, entry.length, next_ - 1);
+  }
+  /// append() and mark_posted() in one, of an operation that finds the ring empty. Whatever emptied
+  /// it was signalled, so there is nothing unsignalled. Returns its number.
+  /// @param opcode, length  the entry's
+  std::uint32_t append_alone(WorkRecord& entry, Opcode opcode, std::uint32_t length) noexcept {
+    assert(outstanding() == 0 && unsignalled_ == 0 && &entry == &next_record());
+    const std::uint32_t number = next_;
+    posted_ = next_ = number + 1;
+    entry.signalled = true;
+    note(entry, opcode, length, number);
+    return number;
   }
 
   /// Makes the last record ask for a completion if that is still possible. False: it is with the
@@ -156,7 +174,16 @@ class SendLedger {
  private:
   /// An add() does not: nothing has to wait for the old value that comes back and goes nowhere.
   [[nodiscard]] static bool brings_data(const WorkRecord& record) noexcept {
-    return record.opcode != Opcode::write && !record.locally_done;
+    return record.opcode != Opcode::write && !record.is_locally_done();
+  }
+  void note(const WorkRecord& entry, Opcode opcode, std::uint32_t length,
+            std::uint32_t number) noexcept {
+    if (opcode != Opcode::write) {
+      if (brings_data(entry)) ++reads_;
+    } else if (length > 0) {
+      has_unread_writes_ = true;
+      last_write_ = number;
+    }
   }
   void signal(WorkRecord& entry) noexcept {
     entry.signalled = true;
@@ -166,8 +193,8 @@ class SendLedger {
   template <class Finish>
   void retire_oldest(Finish& finish) noexcept {
     const WorkRecord& entry = ring_[place(retired_)];
-    if (brings_data(entry)) --reads_;
     if (entry.opcode != Opcode::write) {
+      if (brings_data(entry)) --reads_;
       // Posted behind the last write, if the write is not among those still to be retired.
       if (last_write_ - retired_ >= outstanding()) has_unread_writes_ = false;
     }
@@ -175,6 +202,7 @@ class SendLedger {
     finish(entry);
   }
 
+  std::array<WorkRecord, kQueueDepth> ring_{};  // first: found by one addition
   std::uint32_t depth_;
   std::uint32_t signal_every_;
   std::uint32_t retired_ = 0;
@@ -184,7 +212,6 @@ class SendLedger {
   std::uint32_t reads_ = 0;        ///< outstanding ones that bring data
   std::uint32_t last_write_ = 0;
   bool has_unread_writes_ = false;
-  std::array<WorkRecord, kQueueDepth> ring_{};
 };
 
 }  // namespace oriel::verbs

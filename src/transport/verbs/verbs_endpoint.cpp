@@ -22,7 +22,7 @@ constexpr auto kClosedGrace = 1s;
 
 VerbsEndpoint::VerbsEndpoint(EndpointServices& services, int rank, std::string host,
                              const PeerAddress& peer)
-    : services_(services), rank_(rank), host_(std::move(host)), peer_(peer) {}
+    : cq_(services.cq), services_(services), rank_(rank), host_(std::move(host)), peer_(peer) {}
 
 void VerbsEndpoint::start_connecting() noexcept {
   if (const auto death = services_.health.find(rank_)) {
@@ -44,6 +44,7 @@ void VerbsEndpoint::settle_connection() noexcept {
       break;
     case ConnectionOrigin::State::established:
       state_ = State::ready;
+      ready_ = send_.get();
       base::log(base::LogLevel::debug, "verbs: connected to rank {} ({}): {}", rank_, host_,
                 describe());
       break;
@@ -84,7 +85,7 @@ void VerbsEndpoint::probe() noexcept {
   }
   if (send_->ledger.outstanding() > 0) {
     post_staged();  // these will tell
-  } else if (services_.cq.has_credit()) {
+  } else if (cq_.has_credit()) {
     post_empty_write(Operation::probe, own_done_);
   }
 }
@@ -135,17 +136,25 @@ std::uint32_t VerbsEndpoint::fail(State state, ErrorCode code, ErrorDetails deta
   details.device = services_.origin.where;
   failure_.emplace(code, std::move(details));
   state_ = state;
+  ready_ = nullptr;
   // Who waits for the peer gets it as an exception; this is for the others.
   base::log(base::LogLevel::info, "{}", failure_->what());
   std::uint32_t count = 0;
   if (send_ != nullptr) {
     send_->connection.reset();  // no queue pair: the device has let go of all memory
-    count = send_->ledger.retire_all([this](const WorkRecord& record) { finish(record); });
-    services_.cq.give_back_when_empty(count);
+    count = send_->ledger.retire_all([this](const WorkRecord& record) { abandon(record); });
+    cq_.give_back_when_empty(count);
     send_.reset();
   }
   if (state == State::dead) services_.health.report_dead(rank_, failure_->what());
   return count;
+}
+
+void VerbsEndpoint::abandon(const WorkRecord& record) noexcept {
+  if (record.holds_slot()) services_.bounce.release(record.local);
+  record.done->failed(*failure_);
+  if (!record.is_locally_done()) record.done->locally_done();
+  record.done->remotely_done();
 }
 
 std::string VerbsEndpoint::describe() const {

@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +31,15 @@ inline constexpr std::uint32_t kSmallBytes = 128;
 /// Small operations behind others share a doorbell.
 inline constexpr std::uint32_t kDoorbellBatch = 16;
 static_assert(kDoorbellBatch < kSignalEvery);
+
+/// The lengths that are the most common cost no call.
+inline void copy_small(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+  if (bytes == sizeof(std::uint64_t)) {
+    std::memcpy(to, from, sizeof(std::uint64_t));
+  } else {
+    std::memcpy(to, from, bytes);
+  }
+}
 
 /// What the endpoints of a lane share, and belongs to it.
 struct EndpointServices {
@@ -120,43 +130,84 @@ class VerbsEndpoint final : public transport::Endpoint {
 
  private:
   enum class State : std::uint8_t { unconnected, connecting, ready, broken, dead };
-  enum class Admission : std::uint8_t { granted, no_credit, failed };
   enum class Doorbell : std::uint8_t { now, may_wait };
 
   /// In order of construction; the connection, with its queue pair, goes first, so that the device
   /// has let go of the payloads when they go.
   struct SendSide {
     SendSide(EndpointServices& services, int rank, const PeerAddress& peer)
-        : payloads(services.origin.pd, std::size_t{kQueueDepth} * kSmallBytes, Access::local,
+        : ledger(services.origin.depth),
+          payloads(services.origin.pd, std::size_t{kQueueDepth} * kSmallBytes, Access::local,
                    "connect"),
-          ledger(services.origin.depth),
+          lkey(payloads.lkey()),
           connection(std::in_place, services.channel, services.origin, rank, peer) {}
-    RegisteredBlock payloads;
     SendLedger ledger;
+    RegisteredBlock payloads;
+    std::uint32_t lkey;  ///< of the payloads
     std::optional<ConnectionOrigin> connection;
   };
 
-  [[nodiscard]] bool is_ready() const noexcept { return state_ == State::ready; }
+  [[nodiscard]] bool is_ready() const noexcept { return ready_ != nullptr; }
   /// Requires: ready, as the next one.
   [[nodiscard]] bool has_room() const noexcept {
-    return send_->ledger.has_room() && services_.cq.has_credit();
+    return ready_->ledger.has_room() && cq_.has_credit();
   }
   [[nodiscard]] bool must_read_back() const noexcept {
-    return services_.read_after_writes && send_->ledger.has_unread_writes();
+    return services_.read_after_writes && ready_->ledger.has_unread_writes();
   }
 
   // verbs_endpoint_datapath.cpp, verbs_endpoint_runs.cpp
-  [[nodiscard]] Admission admit(transport::Completion& done) noexcept;
+  /// Whether one more operation may be recorded; else see once_admitted().
+  [[nodiscard]] bool may_record() const noexcept {
+    if (!is_ready()) [[unlikely]]
+      return false;
+    return has_room();
+  }
+  /// Whether there is nothing before one more operation, nor to come behind: it is recorded and
+  /// posted in one. Implies may_record(), but for the credit. Requires: ready.
+  [[nodiscard]] bool goes_alone() const noexcept {
+    return ready_->ledger.outstanding() == 0 && !is_corked_;
+  }
+  [[nodiscard]] bool may_go_alone() const noexcept {
+    return is_ready() && goes_alone() && cq_.has_credit();
+  }
+  template <class Result, class Post>
+  [[nodiscard, gnu::noinline]] Result once_admitted(transport::Completion& done, Result taken,
+                                                    Result no_room, const Post& post) noexcept;
   /// There is no room: 0, for who returns how much was taken.
   static std::size_t note_retry(const transport::Completion& done) noexcept {
     if (done.tally != nullptr) done.tally->retries.add(1);
     return 0;
   }
-  void post_staged() noexcept;
+  /// Rings the doorbell for what is staged.
+  void post_staged() noexcept {
+    if (is_ready() && ready_->ledger.staged() != 0) post_all_staged();
+  }
+  [[gnu::noinline]] void post_all_staged() noexcept;
+  [[gnu::noinline]] void post_failed(int error) noexcept;
   [[nodiscard]] WorkRecord& begin(Operation operation, Opcode opcode, std::uint32_t length,
-                                  transport::RemoteAddress target) noexcept;
-  void commit(WorkRecord& record, transport::Completion& done, bool wants_completion,
+                                  transport::RemoteAddress target, Holding holding) noexcept;
+  [[nodiscard]] bool take_slot(WorkRecord& record, Holding holding) noexcept;
+  void commit(WorkRecord& record, Opcode opcode, transport::Completion& done, bool wants_completion,
               Doorbell doorbell) noexcept;
+  void post_alone(WorkRecord& record, Opcode opcode, std::uint32_t length, Holding holding,
+                  transport::Completion& done) noexcept;
+  static void count_request(transport::Tally& tally, std::uint32_t length, bool is_inline,
+                            bool holds_slot) noexcept;
+  [[gnu::noinline]] void stage(WorkRecord& record, bool wants_completion,
+                               Doorbell doorbell) noexcept;
+  [[nodiscard, gnu::noinline]] std::size_t get_large(std::byte* destination, std::size_t bytes,
+                                                     transport::RemoteAddress target,
+                                                     transport::Completion& done) noexcept;
+  [[nodiscard, gnu::noinline]] std::size_t put_among(const std::byte* source, std::size_t bytes,
+                                                     transport::RemoteAddress target,
+                                                     transport::Completion& done) noexcept;
+  [[nodiscard, gnu::noinline]] std::size_t get_among(std::byte* destination, std::size_t bytes,
+                                                     transport::RemoteAddress target,
+                                                     transport::Completion& done) noexcept;
+  [[nodiscard, gnu::noinline]] std::size_t put_large(const std::byte* source, std::size_t bytes,
+                                                     transport::RemoteAddress target,
+                                                     transport::Completion& done) noexcept;
   [[nodiscard]] transport::PostResult post_atomic(Opcode opcode, Operation operation,
                                                   std::uint64_t operand, std::uint64_t swap,
                                                   std::uint64_t* result,
@@ -174,7 +225,8 @@ class VerbsEndpoint final : public transport::Endpoint {
   [[nodiscard]] transport::PostResult ask_for_completions(transport::Completion& done) noexcept;
   void post_empty_write(Operation operation, transport::Completion& done) noexcept;
   void finish(const WorkRecord& record) noexcept;
-  static void scatter(const WorkRecord& record) noexcept;
+  void abandon(const WorkRecord& record) noexcept;
+  [[gnu::noinline]] static void scatter(const WorkRecord& record) noexcept;
 
   // verbs_endpoint.cpp
   void start_connecting() noexcept;
@@ -182,6 +234,8 @@ class VerbsEndpoint final : public transport::Endpoint {
   void connect() noexcept;
   std::uint32_t fail(State state, ErrorCode code, ErrorDetails details) noexcept;
 
+  SendSide* ready_ = nullptr;  ///< send_, while operations may be posted: connected, not failed
+  CompletionQueue& cq_;
   EndpointServices& services_;
   int rank_;
   std::string host_;
@@ -193,5 +247,87 @@ class VerbsEndpoint final : public transport::Endpoint {
   transport::Completion own_done_;  ///< of probes, and of requests nobody else waits for
   std::unique_ptr<SendSide> send_;  ///< from the first operation until failure
 };
+
+/// Where may_record() does not hold: connects, if need be, and runs post() after all. On a failed
+/// endpoint the operation is started and failed here, so that nobody waits for it.
+template <class Result, class Post>
+Result VerbsEndpoint::once_admitted(transport::Completion& done, Result taken, Result no_room,
+                                    const Post& post) noexcept {
+  if (!is_ready()) connect();
+  if (!is_ready()) {
+    done.failed(*failure_);
+    return taken;
+  }
+  if (has_room()) return post();
+  note_retry(done);
+  return no_room;
+}
+
+/// The next record, begun, with the place for small bytes that goes with it; commit() takes it in.
+/// Requires: may_record().
+inline WorkRecord& VerbsEndpoint::begin(Operation operation, Opcode opcode, std::uint32_t length,
+                                        transport::RemoteAddress target, Holding holding) noexcept {
+  SendSide& send = *ready_;
+  const std::uint32_t place = SendLedger::place(send.ledger.next());
+  WorkRecord& record = send.ledger.next_record();
+  record.operation = operation;
+  record.opcode = opcode;
+  record.signalled = false;
+  record.holding = holding;
+  record.length = length;
+  record.lkey = send.lkey;
+  record.rkey = static_cast<std::uint32_t>(target.key);
+  record.remote_address = target.address;
+  record.local = send.payloads.data() + std::size_t{place} * kSmallBytes;
+  if (opcode != Opcode::write) record.copy_to = nullptr;
+  return record;  // what is left is set where it is used
+}
+
+/// The bytes are in a bounce slot instead, from now until the record is retired. False: all are in
+/// use.
+inline bool VerbsEndpoint::take_slot(WorkRecord& record, Holding holding) noexcept {
+  std::byte* const slot = services_.bounce.acquire();
+  if (slot == nullptr) return false;
+  record.holding = holding;
+  record.local = slot;
+  record.lkey = services_.bounce.lkey();
+  return true;
+}
+
+/// Takes in the record that was begun, and posts it: at once if it goes alone.
+/// @param opcode  the record's
+inline void VerbsEndpoint::commit(WorkRecord& record, Opcode opcode, transport::Completion& done,
+                                  bool wants_completion, Doorbell doorbell) noexcept {
+  record.done = &done;
+  if (goes_alone()) return post_alone(record, opcode, record.length, record.holding, done);
+  stage(record, wants_completion, doorbell);
+}
+
+/// commit() of what goes alone. @param opcode, length, holding  the record's, as the caller knows
+/// them: so they need not be read again
+inline void VerbsEndpoint::post_alone(WorkRecord& record, Opcode opcode, std::uint32_t length,
+                                      Holding holding, transport::Completion& done) noexcept {
+  record.done = &done;
+  SendSide& send = *ready_;
+  const std::uint32_t number = send.ledger.append_alone(record, opcode, length);
+  done.started(!holds(holding, Holding::memory));
+  cq_.take_credit();
+  const WorkRequestPoster& poster = send.connection->poster();
+  const bool is_inline = poster.fits_inline(opcode, length);
+  if (transport::Tally* const tally = done.tally) {
+    tally->doorbells.add(1);
+    count_request(*tally, length, is_inline, holds(holding, Holding::slot));
+  }
+  if (const int error = poster.post_alone(record, opcode, number, is_inline); error != 0)
+      [[unlikely]]
+    post_failed(error);
+}
+
+inline void VerbsEndpoint::count_request(transport::Tally& tally, std::uint32_t length,
+                                         bool is_inline, bool holds_slot) noexcept {
+  tally.work_requests.add(1);
+  if (is_inline) tally.inline_bytes.add(length);
+  if (holds_slot) tally.bounce_bytes.add(length);
+}
 
 }  // namespace oriel::verbs

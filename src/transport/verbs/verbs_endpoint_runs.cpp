@@ -71,24 +71,20 @@ std::size_t VerbsEndpoint::put_runs(std::span<const Run> runs, RemoteAddress tar
 /// One work request for all of the runs; returns how many they are, or 0.
 std::size_t VerbsEndpoint::put_gathered(std::span<const Run> runs, std::size_t bytes,
                                         RemoteAddress target, Completion& done) noexcept {
-  if (const auto admission = admit(done); admission != Admission::granted) [[unlikely]]
-    return admission == Admission::failed ? runs.size() : 0;
-  WorkRecord& record =
-      begin(Operation::put, Opcode::write, static_cast<std::uint32_t>(bytes), target);
-  if (bytes > kSmallBytes) {
-    record.bounce = services_.bounce.acquire();
-    if (record.bounce == nullptr) return note_retry(done);
-    record.local = record.bounce;
-    record.lkey = services_.bounce.lkey();
+  if (!may_record()) [[unlikely]] {
+    return once_admitted(done, runs.size(), std::size_t{0},
+                         [=, this, &done] { return put_gathered(runs, bytes, target, done); });
   }
+  WorkRecord& record = begin(Operation::put, Opcode::write, static_cast<std::uint32_t>(bytes),
+                             target, Holding::nothing);
+  if (bytes > kSmallBytes && !take_slot(record, Holding::slot)) return note_retry(done);
   std::byte* to = record.local;
   for (const Run& run : runs) {
     std::memcpy(to, run.origin, run.bytes);
     to += run.bytes;
   }
-  record.locally_done = true;
-  commit(record, done, record.bounce != nullptr,
-         record.bounce != nullptr ? Doorbell::now : Doorbell::may_wait);
+  commit(record, Opcode::write, done, record.holds_slot(),
+         record.holds_slot() ? Doorbell::now : Doorbell::may_wait);
   return runs.size();
 }
 
@@ -103,25 +99,25 @@ std::size_t VerbsEndpoint::get_runs(std::span<const Run> runs, RemoteAddress tar
 
 std::size_t VerbsEndpoint::get_scattered(std::span<const Run> runs, std::size_t bytes,
                                          RemoteAddress target, Completion& done) noexcept {
-  if (const auto admission = admit(done); admission != Admission::granted) [[unlikely]]
-    return admission == Admission::failed ? runs.size() : 0;
-  WorkRecord& record =
-      begin(Operation::get, Opcode::read, static_cast<std::uint32_t>(bytes), target);
+  if (!may_record()) [[unlikely]] {
+    return once_admitted(done, runs.size(), std::size_t{0},
+                         [=, this, &done] { return get_scattered(runs, bytes, target, done); });
+  }
+  WorkRecord& record = begin(Operation::get, Opcode::read, static_cast<std::uint32_t>(bytes),
+                             target, Holding::memory);
   if (runs.size() == 1 && bytes <= kSmallBytes) {
     record.copy_to = runs.front().origin;
   } else {
-    record.bounce = services_.bounce.acquire();
-    if (record.bounce == nullptr) return note_retry(done);
+    if (!take_slot(record, Holding::memory_and_slot)) return note_retry(done);
     for (std::size_t i = 0; i < runs.size(); ++i) {
       const ScatterEntry entry{runs[i].origin, runs[i].bytes};
-      std::memcpy(record.bounce + i * sizeof entry, &entry, sizeof entry);
+      std::memcpy(record.local + i * sizeof entry, &entry, sizeof entry);
     }
     record.operand = runs.size();
-    record.local = record.bounce + kScatterBytes;
-    record.lkey = services_.bounce.lkey();
+    record.local += kScatterBytes;
   }
-  commit(record, done, record.bounce != nullptr,
-         record.bounce != nullptr ? Doorbell::now : Doorbell::may_wait);
+  commit(record, Opcode::read, done, record.holds_slot(),
+         record.holds_slot() ? Doorbell::now : Doorbell::may_wait);
   return runs.size();
 }
 
@@ -130,7 +126,7 @@ void VerbsEndpoint::scatter(const WorkRecord& record) noexcept {
   const std::byte* from = record.local;
   for (std::uint64_t i = 0; i < record.operand; ++i) {
     ScatterEntry entry{};
-    std::memcpy(&entry, record.bounce + i * sizeof entry, sizeof entry);
+    std::memcpy(&entry, record.local - kScatterBytes + i * sizeof entry, sizeof entry);
     std::memcpy(entry.to, from, entry.bytes);
     from += entry.bytes;
   }

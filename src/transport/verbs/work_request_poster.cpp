@@ -43,11 +43,6 @@ bool may_be_unsupported(int error) {
   return error == EOPNOTSUPP || error == ENOSYS || error == EINVAL;
 }
 
-ibv_sge sge_of(const WorkRecord& record) noexcept {
-  return {
-      .addr = WorkRequestPoster::address_of(record), .length = record.length, .lkey = record.lkey};
-}
-
 ibv_send_wr request_of(const WorkRecord& record) noexcept {
   ibv_send_wr request{};
   switch (record.opcode) {
@@ -96,6 +91,25 @@ WorkRequestPoster WorkRequestPoster::create(rdma_cm_id* id, ibv_pd* pd, ibv_cq* 
   }
 }
 
+/// The request of a record, with `sge` for its memory.
+ibv_send_wr WorkRequestPoster::plain_request(const WorkRecord& record, std::uint32_t number,
+                                             ibv_sge& sge) const noexcept {
+  sge = {.addr = address_of(record), .length = record.length, .lkey = record.lkey};
+  ibv_send_wr request = request_of(record);
+  request.wr_id = wr_id_base_ | number;
+  request.sg_list = &sge;
+  request.num_sge = record.length > 0 ? 1 : 0;
+  request.send_flags = flags_of(record.signalled, fits_inline(record.opcode, record.length));
+  return request;
+}
+
+int WorkRequestPoster::post_plain(const WorkRecord& record, std::uint32_t number) const noexcept {
+  ibv_sge sge;
+  ibv_send_wr request = plain_request(record, number, sge);
+  ibv_send_wr* refused = nullptr;
+  return ibv_post_send(qp_, &request, &refused);
+}
+
 WorkRequestPoster::Result WorkRequestPoster::post_chained(const SendLedger& ledger) const noexcept {
   std::array<ibv_send_wr, kChain> requests;
   std::array<ibv_sge, kChain> sges;
@@ -104,14 +118,8 @@ WorkRequestPoster::Result WorkRequestPoster::post_chained(const SendLedger& ledg
     const std::size_t count = std::min<std::size_t>(kChain, ledger.next() - number);
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint32_t at = number + static_cast<std::uint32_t>(i);
-      const WorkRecord& record = ledger.record(at);
-      sges[i] = sge_of(record);
-      requests[i] = request_of(record);
-      requests[i].wr_id = wr_id_base_ | at;
+      requests[i] = plain_request(ledger.record(at), at, sges[i]);
       requests[i].next = i + 1 < count ? &requests[i + 1] : nullptr;
-      requests[i].sg_list = &sges[i];
-      requests[i].num_sge = record.length > 0 ? 1 : 0;
-      requests[i].send_flags = flags_of(record);
     }
     ibv_send_wr* refused = nullptr;
     if (const int error = ibv_post_send(qp_, requests.data(), &refused); error != 0) {

@@ -31,10 +31,23 @@ class WorkRequestPoster {
   [[nodiscard]] Result post(const SendLedger& ledger) const noexcept {
     return extended_ != nullptr ? post_extended(ledger) : post_chained(ledger);
   }
+  /// Posts a record that has nothing before it; returns 0 or errno. @param opcode  the record's
+  [[nodiscard]] int post_alone(const WorkRecord& record, Opcode opcode, std::uint32_t number,
+                               bool is_inline) const noexcept {
+    ibv_qp_ex* const qp = extended_;
+    if (qp == nullptr) [[unlikely]]
+      return post_plain(record, number);
+    // These are the caller's, which the start of a batch leaves alone: so they cross no call here.
+    qp->wr_id = wr_id_base_ | number;
+    qp->wr_flags = flags_of(true, is_inline);
+    ibv_wr_start(qp);
+    build(qp, record, opcode, is_inline);
+    return ibv_wr_complete(qp);
+  }
 
   [[nodiscard]] std::uint32_t max_inline() const noexcept { return max_inline_; }
-  [[nodiscard]] bool fits_inline(const WorkRecord& record) const noexcept {
-    return record.opcode == Opcode::write && record.length > 0 && record.length <= max_inline_;
+  [[nodiscard]] bool fits_inline(Opcode opcode, std::uint32_t length) const noexcept {
+    return opcode == Opcode::write && length - 1 < max_inline_;  // no bytes become very many
   }
   [[nodiscard]] static std::uint64_t address_of(const WorkRecord& record) noexcept {
     return std::bit_cast<std::uintptr_t>(record.local);
@@ -48,13 +61,16 @@ class WorkRequestPoster {
                     std::uint64_t wr_id_base) noexcept
       : qp_(qp), extended_(extended), max_inline_(max_inline), wr_id_base_(wr_id_base) {}
 
-  [[nodiscard]] unsigned flags_of(const WorkRecord& record) const noexcept {
-    unsigned flags = 0;
-    if (record.signalled) flags |= IBV_SEND_SIGNALED;
-    if (fits_inline(record)) flags |= IBV_SEND_INLINE;
+  [[nodiscard]] static unsigned flags_of(bool is_signalled, bool is_inline) noexcept {
+    unsigned flags = is_signalled ? unsigned{IBV_SEND_SIGNALED} : 0U;
+    if (is_inline) flags |= IBV_SEND_INLINE;  // Soft-RoCE asks for it
     return flags;
   }
-  void build(const WorkRecord& record, std::uint32_t number) const noexcept;
+  static void build(ibv_qp_ex* qp, const WorkRecord& record, Opcode opcode,
+                    bool is_inline) noexcept;
+  [[nodiscard]] ibv_send_wr plain_request(const WorkRecord& record, std::uint32_t number,
+                                          ibv_sge& sge) const noexcept;
+  [[nodiscard]] int post_plain(const WorkRecord& record, std::uint32_t number) const noexcept;
   [[nodiscard]] Result post_extended(const SendLedger& ledger) const noexcept;
   [[nodiscard]] Result post_chained(const SendLedger& ledger) const noexcept;
 
@@ -69,36 +85,36 @@ inline WorkRequestPoster::Result WorkRequestPoster::post_extended(
   ibv_wr_start(extended_);
   std::uint32_t number = ledger.posted();
   do {
-    build(ledger.record(number), number);
+    const WorkRecord& record = ledger.record(number);
+    const bool is_inline = fits_inline(record.opcode, record.length);
+    extended_->wr_id = wr_id_base_ | number;
+    extended_->wr_flags = flags_of(record.signalled, is_inline);
+    build(extended_, record, record.opcode, is_inline);
   } while (++number != ledger.next());
   const int error = ibv_wr_complete(extended_);
   return {.posted = error == 0 ? ledger.staged() : 0, .error = error};
 }
 
-inline void WorkRequestPoster::build(const WorkRecord& record,
-                                     std::uint32_t number) const noexcept {
-  const unsigned flags = flags_of(record);
-  extended_->wr_id = wr_id_base_ | number;
-  extended_->wr_flags = flags;  // IBV_SEND_INLINE too: Soft-RoCE asks for it
-  switch (record.opcode) {
+inline void WorkRequestPoster::build(ibv_qp_ex* qp, const WorkRecord& record, Opcode opcode,
+                                     bool is_inline) noexcept {
+  switch (opcode) {
     case Opcode::write:
-      ibv_wr_rdma_write(extended_, record.rkey, record.remote_address);
+      ibv_wr_rdma_write(qp, record.rkey, record.remote_address);
       break;
     case Opcode::read:
-      ibv_wr_rdma_read(extended_, record.rkey, record.remote_address);
+      ibv_wr_rdma_read(qp, record.rkey, record.remote_address);
       break;
     case Opcode::fetch_add:
-      ibv_wr_atomic_fetch_add(extended_, record.rkey, record.remote_address, record.operand);
+      ibv_wr_atomic_fetch_add(qp, record.rkey, record.remote_address, record.operand);
       break;
     case Opcode::compare_and_swap:
-      ibv_wr_atomic_cmp_swp(extended_, record.rkey, record.remote_address, record.operand,
-                            record.swap);
+      ibv_wr_atomic_cmp_swp(qp, record.rkey, record.remote_address, record.operand, record.swap);
       break;
   }
-  if ((flags & IBV_SEND_INLINE) != 0) {
-    ibv_wr_set_inline_data(extended_, record.local, record.length);
+  if (is_inline) {
+    ibv_wr_set_inline_data(qp, record.local, record.length);
   } else {  // also for no bytes at all: some providers end a request by its buffer
-    ibv_wr_set_sge(extended_, record.lkey, address_of(record), record.length);
+    ibv_wr_set_sge(qp, record.lkey, address_of(record), record.length);
   }
 }
 

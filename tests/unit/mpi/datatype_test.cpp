@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstring>
 #include <functional>
 #include <numeric>
@@ -63,11 +64,14 @@ Bytes packed(const char* address, int count, MPI_Datatype type) {
   return bytes;
 }
 
+/// By numbers, as the address may be none: MPI_BOTTOM.
 Bytes gathered(const char* address, int count, const FlatType& flat) {
   Bytes bytes;
-  for (int i = 0; i < count; ++i, address += flat.extent) {
+  auto base = std::bit_cast<MPI_Aint>(address);
+  for (int i = 0; i < count; ++i, base += flat.extent) {
     for (const Run& run : flat.data) {
-      bytes.insert(bytes.end(), address + run.offset, address + run.offset + run.bytes);
+      const auto* const from = std::bit_cast<const char*>(base + run.offset);
+      bytes.insert(bytes.end(), from, from + run.bytes);
     }
   }
   return bytes;

@@ -163,7 +163,7 @@ TEST(SendLedger, CountsReadsAndAtomicsInFlight) {
 // A message behind them need not wait for the other side's answer.
 TEST(SendLedger, AtomicsWhoseOldValueGoesNowhereAreNoReads) {
   SendLedger ledger;
-  append(ledger, {.opcode = Opcode::fetch_add, .locally_done = true}, true);
+  append(ledger, {.opcode = Opcode::fetch_add, .holding = Holding::nothing}, true);
   EXPECT_FALSE(ledger.reads_outstanding());
   append(ledger, {.opcode = Opcode::fetch_add}, true);
   EXPECT_TRUE(ledger.reads_outstanding());

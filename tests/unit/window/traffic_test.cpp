@@ -20,6 +20,11 @@ class TrafficOf : public testing::Test {
     way_.flush_each([this](Peer& peer) { flush(peer); });
   }
 
+  void meet(Peer& peer) { way_.meet(peer.pending, nullptr); }
+  void SetUp() override {
+    for (Peer& peer : peers_) meet(peer);
+  }
+
   transport::Progress turns_{{}, nullptr, true};
   Traffic way_{turns_, nullptr, 0};
   std::forward_list<Peer> peers_{8};
@@ -47,6 +52,7 @@ TEST_F(TrafficOf, AnOperationNeedsOneFlush) {
 // A call that waits for room lets other threads in. What it posts after their flush is for the next
 // one.
 TEST_F(TrafficOf, WhatIsPostedAfterAnotherThreadsFlushIsStillToBeFlushed) {
+  { const Traffic::Operation earlier(way_, peer_); }
   {
     const Traffic::Operation operation(way_, peer_);
     flush_all();
@@ -82,6 +88,7 @@ TEST_F(TrafficOf, AFailedFlushFailsAgain) {
 // fill it while a call is under way.
 TEST_F(TrafficOf, ListsGrowWithThoseThatWereMet) {
   std::forward_list<Peer> many(100);
+  for (Peer& peer : many) meet(peer);
   {
     const Traffic::Operation operation(way_, peer_);
     flush_all();

@@ -25,3 +25,27 @@ oriel_add_planted_failure(wrong_byte_in_program
 oriel_add_planted_failure(duplicate_in_program
   SAYS "FAILED program/seed=" "the shortest that fails: program of seed" "accumulate<sum>" "FAIL:"
   ARGS --plant duplicate --seed 1 --seeds 40 --only "^program/" --shrink)
+
+# The programs by MPI's calls, the drop-in in front of MPI.
+set(under_drop_in ${PROJECT_SOURCE_DIR}/tests/mpi/run_under_drop_in $<TARGET_FILE:mpi-conformance>)
+foreach(ranks 1 2 3 4 7)
+  add_test(NAME mpi_conformance.shm.${ranks} COMMAND ${under_drop_in} ${ranks} shm --seeds 400 --limit 60)
+  set_tests_properties(mpi_conformance.shm.${ranks} PROPERTIES LABELS multirank TIMEOUT 120 PROCESSORS 2)
+endforeach()
+if(ORIEL_LAB_TESTS)
+  foreach(entry fake2.2 fake2.3 fake2.4 verbs.2)
+    string(REGEX MATCH "[0-9]+$" ranks ${entry})
+    string(REGEX MATCH "^[^.]+" fabric ${entry})
+    oriel_add_lab_test(NAME mpi_conformance.${entry} SUITE vm TIMEOUT 600
+                       COMMAND env ORIEL_TEST_LIMIT=580 ${under_drop_in} ${ranks} ${fabric} --seeds 100 --limit 200)
+  endforeach()
+endif()
+
+# What is planted must be found there, too.
+foreach(plant wrong-byte duplicate)
+  add_test(NAME mpi_conformance.finds.${plant}
+    COMMAND ${PROJECT_SOURCE_DIR}/tests/support/expect-failure
+            "FAILED program/seed=" "expected" "found" "again: mpirun -n 2 -x LD_PRELOAD=" "1 phases, 1 operations" "at the target"
+            "FAIL:" -- ${under_drop_in} 2 shm --plant ${plant} --seed 1 --seeds 30 --only "^program/" --shrink)
+  set_tests_properties(mpi_conformance.finds.${plant} PROPERTIES LABELS multirank TIMEOUT 120 PROCESSORS 2)
+endforeach()

@@ -58,6 +58,10 @@ Interpreter::Interpreter(Job& job, const Program& program, Plant plant)
   }
 }
 
+std::string Interpreter::explain(const Epoch& /*epoch*/, const Operation& /*operation*/) const {
+  return {};
+}
+
 std::span<std::byte> Interpreter::part(std::size_t memory) {
   return memories_[memory].part;
 }
@@ -130,6 +134,10 @@ std::uint64_t Interpreter::place_of(const Work& work) const {
   return base + operation.offset * program_.memories[plan.memory].element->bytes();
 }
 
+std::string Interpreter::text_of(const Work& work) const {
+  return to_text(program_, *work.epoch, *work.operation) + explain(*work.epoch, *work.operation);
+}
+
 void Interpreter::start(Work& work) {
   attempt(facts(work.operation->call).name, [&] { call(work); });
   if (plant_ == Plant::duplicate && work.operation->call == Call::accumulate &&
@@ -188,8 +196,7 @@ void Interpreter::look_at(Work& work) {
       std::memcpy(&witness.old, found, std::min<std::size_t>(size, 8));
       witnesses_.push_back(witness);
     } else if (!equal(element, found, old.data() + index * size)) {
-      note(fmt::format("{}: element {} of the result: expected {}, found {}",
-                       to_text(program_, *work.epoch, operation), index,
+      note(fmt::format("{}: element {} of the result: expected {}, found {}", text_of(work), index,
                        to_text(element, old.data() + index * size), to_text(element, found)));
     }
     std::fill_n(found, size, kUnreceived);  // so that what is left must be untouched
@@ -198,8 +205,7 @@ void Interpreter::look_at(Work& work) {
   const auto stray =
       std::ranges::find_if(work.received, [](std::byte b) { return b != kUnreceived; });
   if (stray != work.received.end()) {
-    note(fmt::format("{}: byte {} beside the result was written",
-                     to_text(program_, *work.epoch, operation),
+    note(fmt::format("{}: byte {} beside the result was written", text_of(work),
                      stray - work.received.begin() - static_cast<std::ptrdiff_t>(kGuard)));
   }
 }

@@ -47,6 +47,9 @@ class Interpreter {
 
   virtual void reset_notifications() {}
 
+  /// What there is to say of an operation beside its own text.
+  [[nodiscard]] virtual std::string explain(const Epoch& epoch, const Operation& operation) const;
+
   /// Runs this rank's operations and looks at what they fetch. Afterwards everything that all ranks
   /// did is complete. Collective.
   void run(const Phase& phase, const Forecast& forecast);
@@ -119,6 +122,7 @@ class Interpreter {
   [[nodiscard]] std::span<std::byte> take(std::size_t bytes, bool registered);
   void prepare(Work& work);
   void look_at(Work& work);
+  [[nodiscard]] std::string text_of(const Work& work) const;
 
   Plant plant_;
   std::size_t registered_used_ = 0;

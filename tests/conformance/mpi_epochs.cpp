@@ -40,11 +40,9 @@ bool is_changed(const Epoch& epoch, int rank) {
   });
 }
 
-/// Whether the phase's own synchronisation lets every rank look at its part.
-bool ends_synchronised(const Phase& phase) {
-  if (phase.epochs.size() != 1) return false;
-  const EpochKind kind = phase.epochs.front().kind;
-  return !is_passive(kind) || kind == EpochKind::notify;
+/// Whether all of a phase is of this kind.
+bool is_one(const Phase& phase, EpochKind kind) {
+  return phase.epochs.size() == 1 && phase.epochs.front().kind == kind;
 }
 
 }  // namespace
@@ -184,12 +182,16 @@ void MpiInterpreter::run_shared_locks(const Epoch& epoch) {
 
 void MpiInterpreter::run_lock_all(const Epoch& epoch) {
   const Window& win = window(epoch);
-  // Nobody may lock exclusively meanwhile, for what is asserted.
   attempt("lock_all", [&] { check(MPI_Win_lock_all(0, win.handle), "MPI_Win_lock_all"); });
   start_all(epoch);
   if (epoch.kind == EpochKind::flush) flush_all_targets(epoch);
-  if (epoch.kind == EpochKind::notify) await_notifications(epoch);
+  if (epoch.kind == EpochKind::notify) {
+    for (const int target : partners(epoch, job_.rank(), true)) {
+      attempt("notify", [&] { notify(epoch, target, 0); });
+    }
+  }
   attempt("unlock_all", [&] { check(MPI_Win_unlock_all(win.handle), "MPI_Win_unlock_all"); });
+  if (epoch.kind == EpochKind::notify) await_notifications(epoch);
 }
 
 void MpiInterpreter::flush_all_targets(const Epoch& epoch) {
@@ -208,11 +210,8 @@ void MpiInterpreter::flush_all_targets(const Epoch& epoch) {
   });
 }
 
-/// A last notification follows the operations on each target.
+/// Without a lock: whoever is to notify this rank may wait for one that excludes it.
 void MpiInterpreter::await_notifications(const Epoch& epoch) {
-  for (const int target : partners(epoch, job_.rank(), true)) {
-    attempt("notify", [&] { notify(epoch, target, 0); });
-  }
   std::vector<std::uint64_t> counts =
       notifications(epoch, job_.rank(), program_.windows[epoch.window].options.notification_slots);
   counts[0] += partners(epoch, job_.rank(), false).size();
@@ -231,12 +230,14 @@ void MpiInterpreter::await_notifications(const Epoch& epoch) {
           "MPI_Waitall");
     notifications_.clear();
   });
-  attempt("sync", [&] { check(MPI_Win_sync(window(epoch).handle), "MPI_Win_sync"); });
 }
 
+/// A fence, or the end of an exposure, lets a rank look at its part, as does the last message of
+/// those who were to send one; else all meet first.
 void MpiInterpreter::settle(const Phase& phase) {
-  if (!ends_synchronised(phase)) {
-    job_.barrier();
+  const bool is_synchronised = is_one(phase, EpochKind::fence) || is_one(phase, EpochKind::pscw);
+  if (!is_synchronised) {
+    if (!is_one(phase, EpochKind::notify)) job_.barrier();
     for (const Epoch& epoch : phase.epochs) {
       attempt("sync", [&] { sync_passively(window(epoch)); });
     }

@@ -29,6 +29,8 @@ class MpiInterpreter final : public Interpreter {
   void create(std::size_t window) override;
   void free(std::size_t window) override;
   void publish(std::size_t window) override;
+  /// The datatypes.
+  [[nodiscard]] std::string explain(const Epoch& epoch, const Operation& operation) const override;
 
  private:
   enum class Kind : std::uint8_t { fence, pscw, passive };
@@ -66,7 +68,7 @@ class MpiInterpreter final : public Interpreter {
   /// A phase has one epoch of notifications on a window.
   [[nodiscard]] int tag_of(const Epoch& epoch, std::size_t slot) const;
   void complete(Work& work) override;
-  [[nodiscard]] Types types_of(const Work& work) const;
+  [[nodiscard]] Types types_of(const Epoch& epoch, const Operation& operation) const;
 
   // mpi_requests.cpp
   MPI_Request& request(const Work& work);

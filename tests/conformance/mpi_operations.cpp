@@ -1,5 +1,7 @@
 // One operation by MPI: its call, and what completes it at once.
 
+#include <fmt/format.h>
+
 #include <cstring>
 
 #include "conformance/mpi_interpreter.hpp"
@@ -9,18 +11,29 @@ namespace oriel::conformance::mpi {
 
 /// Both ends are described by choices of their own, but for the elements: puts and gets may move
 /// them as anything, accumulates that may meet are of one type.
-MpiInterpreter::Types MpiInterpreter::types_of(const Work& work) const {
-  const Operation& operation = *work.operation;
+MpiInterpreter::Types MpiInterpreter::types_of(const Epoch& epoch,
+                                               const Operation& operation) const {
+  const MemoryPlan& memory = program_.memory_of(epoch.window);
   const std::uint64_t seed = operation.values;
-  Datatype element =
-      facts(operation.call).accumulates
-          ? basic_type(element_of(work), program_.memory_of(work.epoch->window).fill / 3)
-          : moved_type(element_of(work), mix(seed, 1));
+  Datatype element = facts(operation.call).accumulates
+                         ? basic_type(*memory.element, memory.fill / 3)
+                         : moved_type(*memory.element, mix(seed, 1));
   element.commit();
   Described from = describe(operation.from, element, mix(seed, 2));
   Described into = describe(operation.into, element, mix(seed, 3));
   Described to = describe(operation.to, element, mix(seed, 4));
   return {std::move(element), std::move(from), std::move(into), std::move(to)};
+}
+
+std::string MpiInterpreter::explain(const Epoch& epoch, const Operation& operation) const {
+  const CallFacts& call = facts(operation.call);
+  if (operation.call == Call::store || operation.call == Call::load) return {};
+  const Types types = types_of(epoch, operation);
+  if (call.single && !call.requests) return fmt::format(", as {}", types.element.text());
+  std::string text = fmt::format(", at the target {} x {}", types.to.count, types.to.type.text());
+  if (call.sends) text += fmt::format(", from {} x {}", types.from.count, types.from.type.text());
+  if (call.fetches) text += fmt::format(", into {} x {}", types.into.count, types.into.type.text());
+  return text;
 }
 
 void MpiInterpreter::call(Work& work) {
@@ -29,7 +42,7 @@ void MpiInterpreter::call(Work& work) {
     plain(work);
     return;
   }
-  const Types types = types_of(work);
+  const Types types = types_of(*work.epoch, *work.operation);
   if (call.single && !call.requests) {
     single(work, types.element.get());
   } else if (call.accumulates) {

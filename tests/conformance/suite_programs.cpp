@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <regex>
 
 #include "conformance/generator.hpp"
@@ -24,6 +25,21 @@ std::string run_program(Suite& suite, const Program& program) {
   });
 }
 
+/// Collective.
+std::string explain(Suite& suite, const Program& program) {
+  const std::unique_ptr<Interpreter> interpreter = suite.make_interpreter(program);
+  std::string text;
+  for (const Phase& phase : program.phases) {
+    for (const Epoch& epoch : phase.epochs) {
+      for (const Operation& operation : epoch.operations) {
+        const std::string more = interpreter->explain(epoch, operation);
+        if (!more.empty()) text += fmt::format("  {}{}\n", facts(operation.call).name, more);
+      }
+    }
+  }
+  return text;
+}
+
 /// Makes the program short and prints it. Collective.
 void show_shortest(Suite& suite, const Program& program) {
   std::string wrong;
@@ -37,7 +53,7 @@ void show_shortest(Suite& suite, const Program& program) {
         return true;
       },
       kTries);
-  std::string text = "the shortest that fails: " + to_text(shortest);
+  std::string text = "the shortest that fails: " + to_text(shortest) + explain(suite, shortest);
   for (const std::string& one : suite.job.gather_texts(wrong)) text += fmt::format("  {}\n", one);
   suite.say(text);
 }

@@ -152,6 +152,37 @@ void expect_well_formed(const Program& program, const Phase& phase, std::size_t 
   for (const std::size_t window : notified) EXPECT_EQ(notified.count(window), 1U);
 }
 
+/// What MPI allows, said again: the rules by which the program was made are not asked.
+void expect_legal_for_mpi(const Program& program, const Phase& phase) {
+  for (const Epoch& epoch : phase.epochs) {
+    const bool is_active = epoch.kind == EpochKind::fence || epoch.kind == EpochKind::pscw;
+    const Element& element = *program.memory_of(epoch.window).element;
+    EXPECT_FALSE(element.name.ends_with("_int64")) << element.name;
+    for (const Operation& operation : epoch.operations) {
+      const Call call = operation.call;
+      if (is_active) {  // no flush, no request
+        EXPECT_EQ(operation.after, After::nothing) << to_text(program, epoch, operation);
+        EXPECT_TRUE(call == Call::put || call == Call::get || call == Call::accumulate ||
+                    call == Call::get_accumulate || call == Call::fetch_and_op ||
+                    call == Call::compare_and_swap)
+            << to_text(program, epoch, operation);
+      }
+      if (is_swap(call)) {
+        EXPECT_NE(call, Call::rcompare_and_swap);
+        EXPECT_TRUE(element.name.starts_with("int") || element.name.starts_with("uint"));
+        EXPECT_EQ(element.family, Family::number);
+      }
+      if (call == Call::accumulate || call == Call::raccumulate ||
+          call == Call::accumulate_notify) {
+        EXPECT_NE(operation.op, OpCode::no_op);
+      }
+      if (facts(call).single) {
+        EXPECT_NE(element.family, Family::opaque);
+      }
+    }
+  }
+}
+
 class Programs : public testing::TestWithParam<int> {
  protected:
   [[nodiscard]] static Setting setting() {
@@ -173,6 +204,25 @@ TEST_P(Programs, AreLegal) {
     operations += program.operations();
   }
   EXPECT_GT(operations, 150U * 5U);
+}
+
+TEST_P(Programs, KeepToTheRulesOfMpi) {
+  Setting by_mpi = setting();
+  by_mpi.by_mpi = true;
+  std::set<Call> calls;
+  for (std::uint64_t seed = 1; seed <= 150; ++seed) {
+    const Program program = make_program(seed, by_mpi);
+    for (std::size_t p = 0; p < program.phases.size(); ++p) {
+      expect_well_formed(program, program.phases[p], p);
+      expect_no_conflicts(program, program.phases[p]);
+      expect_legal_for_mpi(program, program.phases[p]);
+      if (HasFailure()) return;
+      for (const Epoch& epoch : program.phases[p].epochs) {
+        for (const Operation& operation : epoch.operations) calls.insert(operation.call);
+      }
+    }
+  }
+  EXPECT_EQ(calls.size(), kCalls - 1);  // but for rcompare_and_swap
 }
 
 TEST_P(Programs, DependOnTheSeedAlone) {

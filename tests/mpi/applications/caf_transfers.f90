@@ -197,7 +197,8 @@ contains
     allocate (field(n)[*])
     field = [(me + i * 0.5d0, i = 1, n)]
     sync all
-    copy = field(:)[right]
+    allocate (copy(n))
+    copy(:) = field(:)[right]  ! in one: into an array that is yet to be allocated, one by one
     call check(all(copy == [(right + i * 0.5d0, i = 1, n)]), 'get of 4 MB')
     copy(1:m / 2) = field(1:m:2)[left]  ! OpenCoarrays gets them one by one
     call check(all(copy(1:m / 2) == [(left + i * 0.5d0, i = 1, m, 2)]), 'get of every other element')

@@ -192,13 +192,13 @@ contains
 
   subroutine large_arrays()
     integer, parameter :: n = 500000, m = 20000
-    real(real64), allocatable :: field(:)[:], copy(:)
+    real(real64), allocatable :: field(:)[:]
+    real(real64), save :: copy(n)  ! an allocatable one would be filled one by one
     integer :: i
     allocate (field(n)[*])
     field = [(me + i * 0.5d0, i = 1, n)]
     sync all
-    allocate (copy(n))
-    copy(:) = field(:)[right]  ! in one: into an array that is yet to be allocated, one by one
+    copy = field(:)[right]
     call check(all(copy == [(right + i * 0.5d0, i = 1, n)]), 'get of 4 MB')
     copy(1:m / 2) = field(1:m:2)[left]  ! OpenCoarrays gets them one by one
     call check(all(copy(1:m / 2) == [(left + i * 0.5d0, i = 1, m, 2)]), 'get of every other element')

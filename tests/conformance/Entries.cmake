@@ -33,11 +33,12 @@ foreach(ranks 1 2 3 4 7)
   set_tests_properties(mpi_conformance.shm.${ranks} PROPERTIES LABELS multirank TIMEOUT 120 PROCESSORS 2)
 endforeach()
 if(ORIEL_LAB_TESTS)
+  # Shared windows across fake nodes are MPI's own, which has faults of its own.
   foreach(entry fake2.2 fake2.3 fake2.4 verbs.2)
     string(REGEX MATCH "[0-9]+$" ranks ${entry})
     string(REGEX MATCH "^[^.]+" fabric ${entry})
     oriel_add_lab_test(NAME mpi_conformance.${entry} SUITE vm TIMEOUT 600
-                       COMMAND env ORIEL_TEST_LIMIT=580 ${under_drop_in} ${ranks} ${fabric} --seeds 100 --limit 200)
+                       COMMAND env ORIEL_TEST_LIMIT=580 ${under_drop_in} ${ranks} ${fabric} --seeds 100 --limit 200 --without-shared)
   endforeach()
 endif()
 

@@ -35,6 +35,15 @@ bool is_call(std::string_view symbol) {
   return false;
 }
 
+/// The symbol that decides who carries a call out: its own, but Open MPI's module mpi_f08 hands
+/// mpi_put_f08_ and pmpi_put_f08_ on to ompi_put_f.
+std::string deciding_symbol(const std::string& call) {
+  constexpr std::string_view kSuffix = "_f08_";
+  const std::size_t prefix = call.starts_with("p") ? 5 : 4;
+  if (!call.ends_with(kSuffix) || call.size() <= prefix + kSuffix.size()) return call;
+  return fmt::format("ompi_{}_f", call.substr(prefix, call.size() - prefix - kSuffix.size()));
+}
+
 std::string name_of(const LoadedFiles::File& file) {
   return file.elf.soname.empty() ? file.path.filename().string() : file.elf.soname;
 }
@@ -68,7 +77,7 @@ void sort_out_calls(MpiProgram& program, const DropIn& drop_in) {
   }
   for (const std::string& call : calls) {
     if (own.contains(call)) continue;  // of one of its own libraries
-    (offered.contains(call) ? program.taken : program.left).push_back(call);
+    (offered.contains(deciding_symbol(call)) ? program.taken : program.left).push_back(call);
   }
 }
 

@@ -72,6 +72,7 @@ std::string mpi_text(const std::filesystem::path& path, const MpiProgram& progra
   if (const std::string what = problem(program, drop_in); !what.empty()) {
     text += fmt::format("\n{} {}\n", path.filename().string(), what);
   }
+  if (program.link == MpiLink::script) return text;
   text += calls_text("Oriel takes over, for windows that it carries", program.taken);
   text += calls_text("Stay with MPI", program.left);
   text += fmt::format("\nLooked at {} files", program.loaded.files.size());

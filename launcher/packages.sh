@@ -7,7 +7,9 @@ build_packages=(build-essential cmake ninja-build pkg-config libopenmpi-dev open
   libibverbs-dev librdmacm-dev ibverbs-providers libfmt-dev libspdlog-dev libcli11-dev nlohmann-json3-dev
   libpng-dev libgtest-dev libgmock-dev)
 # For the tests, besides (those of the virtual machines are told by tests/lab/oriel-lab packages).
-test_packages=(clang-format-14 gnuplot-nox spin util-linux valgrind)
+# The second line: existing MPI programs, most of it NWChem; tests without their package are skipped.
+test_packages=(clang-format-14 gnuplot-nox spin util-linux valgrind
+  gfortran libcoarrays-openmpi-dev nwchem-openmpi python3-mpi4py python3-numpy)
 
 missing_packages() { # PACKAGE...: prints those that are not installed
   local package

@@ -10,6 +10,7 @@
 #include <oriel/rank.hpp>
 #include <oriel/window_bytes.hpp>
 
+#include "mpi/call.hpp"
 #include "mpi/datatype.hpp"
 #include "mpi/win.hpp"
 
@@ -62,6 +63,20 @@ struct Place {
 /// One byte of it, as Oriel takes it.
 [[nodiscard]] inline TargetBytes target_at(const Place& place, MPI_Aint offset) noexcept {
   return {place.call, Rank(place.rank), static_cast<std::size_t>(offset)};
+}
+
+/// Pieces of one operation: `together()`, in one call of Oriel's, which wants them all in one
+/// region of a dynamic window. MPI does not: if they are in several, `apart()` does them one by
+/// one. It then may fail in the middle, when a later piece is not attached at all.
+template <class Together, class Apart>
+void over_regions(const Win& window, Together&& together, Apart&& apart) {
+  if (window.flavor != MPI_WIN_FLAVOR_DYNAMIC) return together();
+  try {
+    return together();
+  } catch (const Error& error) {
+    if (code_of(error) != ErrorCode::out_of_range) throw;
+  }
+  apart();
 }
 
 /// Errors: Failure MPI_ERR_TRUNCATE, when the receiving side has not room for all that is sent.

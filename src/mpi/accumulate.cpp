@@ -86,20 +86,26 @@ class Updater {
     const auto from = layout_of(operands.offsets, block, type_.bytes, counted_[0]);
     const auto into = layout_of(results.offsets, block, type_.bytes, counted_[1]);
     const auto at = layout_of(there.offsets, block, type_.bytes, counted_[2]);
-    if (from && into && at) {
-      return carry_out({type_, code_, address(update.operands, update.origin, operands.begin),
-                        *from, address(update.results, update.result, results.begin), *into, *at},
-                       begin + there.begin);
-    }
-    const Layout one = Layout::contiguous(block);
-    for (std::size_t piece = 0; piece < batch.pieces(); ++piece) {
-      const auto offset = [&](const auto& place) {
-        return place.begin + static_cast<MPI_Aint>(place.offsets[piece]);
-      };
-      carry_out({type_, code_, address(update.operands, update.origin, offset(operands)), one,
-                 address(update.results, update.result, offset(results)), one, one},
-                begin + offset(there));
-    }
+    const auto together = [&] {
+      carry_out({type_, code_, address(update.operands, update.origin, operands.begin), *from,
+                 address(update.results, update.result, results.begin), *into, *at},
+                begin + there.begin);
+    };
+    const auto apart = [&] {
+      const Layout one = Layout::contiguous(block);
+      for (std::size_t piece = 0; piece < batch.pieces(); ++piece) {
+        const auto offset = [&](const auto& place) {
+          return place.begin + static_cast<MPI_Aint>(place.offsets[piece]);
+        };
+        carry_out({type_, code_, address(update.operands, update.origin, offset(operands)), one,
+                   address(update.results, update.result, offset(results)), one, one},
+                  begin + offset(there));
+      }
+    };
+    if (from && into && at)
+      over_regions(window_, together, apart);
+    else
+      apart();
   }
 
   void carry_out(const Accumulation& what, MPI_Aint offset) {

@@ -58,7 +58,7 @@ extern "C" int stop(MPI_Comm, int, void*, void*) {
   if (mine.stats) tell_statistics();
   mine.why_not = "MPI_Finalize has been called";
   if (Win::alive() != 0)
-    base::log(base::LogLevel::warning,
+    base::log(base::LogLevel::info,
               "MPI_Finalize with {} windows that were not freed: they are now", Win::alive());
   mine.runtime.reset();
   PMPI_Comm_free(&mine.progress);

@@ -70,8 +70,16 @@ void move_pieces(Way&& way, Win& window, typename std::decay_t<Way>::Address add
     const auto& [mine, theirs] = batch.places;
     const TargetBytes at = target_at(place, begin + theirs.begin);
     if (batch.pieces() == 1) return way.run(window, address + mine.begin, batch.bytes, at);
-    way.pieces(window, address + mine.begin, Layout::indexed(batch.bytes, mine.offsets), at,
-               Layout::indexed(batch.bytes, theirs.offsets));
+    const auto together = [&] {
+      way.pieces(window, address + mine.begin, Layout::indexed(batch.bytes, mine.offsets), at,
+                 Layout::indexed(batch.bytes, theirs.offsets));
+    };
+    const auto apart = [&] {
+      for (std::size_t i = 0; i < batch.pieces(); ++i)
+        way.run(window, address + mine.begin + mine.offsets[i], batch.bytes,
+                target_at(place, begin + theirs.begin + static_cast<MPI_Aint>(theirs.offsets[i])));
+    };
+    over_regions(window, together, apart);
   });
 }
 

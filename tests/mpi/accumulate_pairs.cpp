@@ -74,8 +74,8 @@ void check_operations(MPI_Datatype type, const char* name) {
       MPI_Barrier(MPI_COMM_WORLD);
       for (std::size_t i = 0; i < kPairs; ++i) {
         const int k = static_cast<int>(i);
-        const P expected = combined(op, some_pair<P>(5 * test.rank + k),
-                                    some_pair<P>(3 * source + 2 * k + 1));
+        const P expected =
+            combined(op, some_pair<P>(5 * test.rank + k), some_pair<P>(3 * source + 2 * k + 1));
         CHECK(same(expected, memory[i]));
         if (call != 0) CHECK(same(some_pair<P>(5 * target + k), result[i]));
       }

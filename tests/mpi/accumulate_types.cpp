@@ -1,5 +1,5 @@
-// Every predefined operation on every predefined type that it has a meaning for, by each of the calls
-// that take an operation [MPI-3.1, 11.3.4, 5.9.2].
+// Every predefined operation on every predefined type that it has a meaning for, by each of the
+// calls that take an operation [MPI-3.1, 11.3.4, 5.9.2].
 
 #include "operations.hpp"
 
@@ -16,7 +16,8 @@ struct Values {
 };
 
 template <class T>
-void carry_out(Call call, MPI_Op op, MPI_Datatype type, int target, Values<T>& values, MPI_Win win) {
+void carry_out(Call call, MPI_Op op, MPI_Datatype type, int target, Values<T>& values,
+               MPI_Win win) {
   constexpr int n = kElements;
   MPI_Request request = MPI_REQUEST_NULL;
   auto* const origin = values.origin.data();
@@ -71,8 +72,7 @@ void check(Call call, const Operation& operation, MPI_Datatype type, const char*
   MPI_Barrier(MPI_COMM_WORLD);
   for (int i = 0; i < static_cast<int>(kElements); ++i) {
     const auto k = static_cast<std::size_t>(i);
-    CHECK(area.base[k] ==
-          combined<T>(operation.op, before_of(test.rank, i), origin_of(source, i)));
+    CHECK(area.base[k] == combined<T>(operation.op, before_of(test.rank, i), origin_of(source, i)));
     if (fetches) CHECK(values.result[k] == before_of(target, i));
   }
 }
@@ -85,8 +85,8 @@ void all_to_one(MPI_Datatype type, const Operation& operation, Kind kind, Area<T
   mine.fill(some_value<T>(kind, test.rank + 2));
   MPI_Barrier(MPI_COMM_WORLD);
   CHECK_OK(MPI_Win_fence(0, area.win));
-  CHECK_OK(MPI_Accumulate(mine.data(), kElements, type, 0, 0, kElements, type, operation.op,
-                          area.win));
+  CHECK_OK(
+      MPI_Accumulate(mine.data(), kElements, type, 0, 0, kElements, type, operation.op, area.win));
   CHECK_OK(MPI_Win_fence(0, area.win));
   if (test.rank == 0) {
     T expected = some_value<T>(kind, 1);

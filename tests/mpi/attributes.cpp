@@ -92,8 +92,8 @@ void set_get_delete() {
   CHECK_INT(0, record.copied);  // no window is ever copied
 }
 
-/// At the end of a window each attribute's callback is called once, in any order but with the window
-/// still there; keyvals freed before it work to the end.
+/// At the end of a window each attribute's callback is called once, in any order but with the
+/// window still there; keyvals freed before it work to the end.
 void at_the_end() {
   record = {};
   MPI_Win win = make_window();
@@ -156,8 +156,8 @@ void null_callbacks() {
 void refused() {
   MPI_Win win = make_window();
   // What MPI says of the window is not the program's to change.
-  for (const int keyval : {MPI_WIN_BASE, MPI_WIN_SIZE, MPI_WIN_DISP_UNIT, MPI_WIN_CREATE_FLAVOR,
-                           MPI_WIN_MODEL}) {
+  for (const int keyval :
+       {MPI_WIN_BASE, MPI_WIN_SIZE, MPI_WIN_DISP_UNIT, MPI_WIN_CREATE_FLAVOR, MPI_WIN_MODEL}) {
     CHECK(MPI_Win_set_attr(win, keyval, as_value(1)) != MPI_SUCCESS);
     CHECK(MPI_Win_delete_attr(win, keyval) != MPI_SUCCESS);
   }

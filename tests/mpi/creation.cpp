@@ -168,7 +168,8 @@ void again_and_again() {
   for (int round = 0; round < test_scaled(50); ++round) {
     int* base = nullptr;
     MPI_Win win = MPI_WIN_NULL;
-    CHECK_OK(MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win));
+    CHECK_OK(
+        MPI_Win_allocate(sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win));
     *base = round;
     MPI_Barrier(MPI_COMM_WORLD);
     int found = -1;

@@ -15,8 +15,8 @@ std::vector<Layout> layouts_of(const Layout& e) {
   all.push_back(contiguous(24, e));
   all.push_back(vector(24, 1, 3, e));
   all.push_back(vector(6, 4, 5, e));
-  all.push_back(vector(4, 6, 6, e));              // in fact contiguous
-  all.push_back(vector(6, 4, -5, e));             // backwards
+  all.push_back(vector(4, 6, 6, e));   // in fact contiguous
+  all.push_back(vector(6, 4, -5, e));  // backwards
   all.push_back(hvector(8, 3, 4 * x, e));
   all.push_back(hvector(8, 3, -7 * x, e));
   all.push_back(indexed({3, 0, 10, 1, 10}, {5, 0, 12, 1, 30}, e));
@@ -40,13 +40,13 @@ std::vector<Layout> layouts_of(const Layout& e) {
   }
   Layout one = vector(3, 2, 4, e);
   Layout spaced = resized(-x, 14 * x, one);
-  all.push_back(contiguous(4, spaced));           // nested, and resized within
+  all.push_back(contiguous(4, spaced));  // nested, and resized within
   all.push_back(vector(2, 2, 3, spaced));
   Layout tight = resized(0, x, vector(1, 1, 1, e));
   all.push_back(vector(24, 1, 2, tight));
   all.push_back(duplicate(all[1]));
   Layout column = resized(0, x, vector(6, 1, 8, e));
-  all.push_back(contiguous(4, column));           // four columns of a matrix, one after the other
+  all.push_back(contiguous(4, column));  // four columns of a matrix, one after the other
   for (Layout& layout : all) commit(layout);
   for (Layout* layout : {&one, &spaced, &tight, &column}) free_layout(*layout);
   return all;
@@ -56,7 +56,8 @@ std::vector<Layout> layouts_of(const Layout& e) {
 template <class T>
 struct Buffer {
   explicit Buffer(std::size_t elements, T first) : values(elements) {
-    for (std::size_t i = 0; i < elements; ++i) values[i] = static_cast<T>(first + static_cast<T>(i % 97));
+    for (std::size_t i = 0; i < elements; ++i)
+      values[i] = static_cast<T>(first + static_cast<T>(i % 97));
   }
   [[nodiscard]] char* bytes() { return reinterpret_cast<char*>(values.data()); }
   std::vector<T> values;
@@ -67,7 +68,8 @@ void move(const Layout& from, char* source, const Layout& to, char* sink) {
   const auto read = elements(from, 1);
   const auto written = elements(to, 1);
   for (std::size_t i = 0; i < read.size(); ++i)
-    memcpy(sink + written[i].first, source + read[i].first, static_cast<std::size_t>(read[i].second));
+    memcpy(sink + written[i].first, source + read[i].first,
+           static_cast<std::size_t>(read[i].second));
 }
 
 template <class T>
@@ -86,7 +88,7 @@ void add(const Layout& from, char* source, const Layout& to, char* sink) {
 
 template <class T>
 void every_pair(MPI_Datatype type, const char* name) {
-  constexpr std::size_t kRoom = 400;    // elements of T in every buffer
+  constexpr std::size_t kRoom = 400;     // elements of T in every buffer
   constexpr std::size_t kAddress = 150;  // where in it the address points: some layouts go below
   constexpr MPI_Aint kAt = kAddress * sizeof(T);
   test_section(name);
@@ -131,8 +133,7 @@ void every_pair(MPI_Datatype type, const char* name) {
         Buffer<T> from_left = fresh_origin(left_rank());
         Buffer<T> expected_result = fresh_origin(3);
         Buffer<T> at_right = fresh_window(target);
-        if (call == 0)
-          move<T>(mine, from_left.bytes() + kAt, theirs, window.bytes() + kAt);
+        if (call == 0) move<T>(mine, from_left.bytes() + kAt, theirs, window.bytes() + kAt);
         if (call == 2 || call == 3)
           add<T>(mine, from_left.bytes() + kAt, theirs, window.bytes() + kAt);
         if (call == 1 || call == 3)
@@ -158,12 +159,12 @@ void structures() {
     std::array<short, 3> numbers;
     float single;
   };
-  Layout item = structure({1, 1, 3, 1},
-                          {offsetof(Item, real), offsetof(Item, letter), offsetof(Item, numbers),
-                           offsetof(Item, single)},
-                          {basic(MPI_DOUBLE, 8), basic(MPI_CHAR, 1), basic(MPI_SHORT, 2),
-                           basic(MPI_FLOAT, 4)},
-                          sizeof(Item));
+  Layout item = structure(
+      {1, 1, 3, 1},
+      {offsetof(Item, real), offsetof(Item, letter), offsetof(Item, numbers),
+       offsetof(Item, single)},
+      {basic(MPI_DOUBLE, 8), basic(MPI_CHAR, 1), basic(MPI_SHORT, 2), basic(MPI_FLOAT, 4)},
+      sizeof(Item));
   Layout every_third = vector(5, 1, 3, item);
   commit(item);
   commit(every_third);
@@ -192,7 +193,8 @@ void structures() {
     CHECK_INT(expected.numbers[2], area.base[i].numbers[2]);
     CHECK(expected.single == area.base[i].single);
     // What is between the elements is nobody's: it stays.
-    const auto* const gap = reinterpret_cast<unsigned char*>(&area.base[i]) + offsetof(Item, letter);
+    const auto* const gap =
+        reinterpret_cast<unsigned char*>(&area.base[i]) + offsetof(Item, letter);
     CHECK_INT(100, gap[1]);
   }
   MPI_Barrier(MPI_COMM_WORLD);

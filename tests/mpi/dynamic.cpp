@@ -48,8 +48,8 @@ void pieces() {
       for (std::size_t i = 0; i < 3; ++i) {
         const MPI_Aint third = MPI_Aint_add(theirs[i], 2 * sizeof(int));
         CHECK_OK(MPI_Put(&value, 1, MPI_INT, right_rank(), third, 1, MPI_INT, win));
-        CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT, right_rank(), theirs[i], 1, MPI_INT, MPI_SUM,
-                                win));
+        CHECK_OK(
+            MPI_Accumulate(&one, 1, MPI_INT, right_rank(), theirs[i], 1, MPI_INT, MPI_SUM, win));
         CHECK_OK(MPI_Fetch_and_op(&one, &seen[i], MPI_INT, right_rank(),
                                   MPI_Aint_add(theirs[i], sizeof(int)), MPI_SUM, win));
       }
@@ -124,9 +124,8 @@ void scattered_target() {
   MPI_Type_create_hindexed_block(2, 2, theirs.data(), MPI_INT, &both);
   MPI_Type_commit(&both);
   const std::array<int, 4> values = {test.rank, test.rank + 100, test.rank + 200, test.rank + 300};
-  in_epoch(Epoch::fence, win, 0, [&] {
-    CHECK_OK(MPI_Put(values.data(), 4, MPI_INT, right_rank(), 0, 1, both, win));
-  });
+  in_epoch(Epoch::fence, win, 0,
+           [&] { CHECK_OK(MPI_Put(values.data(), 4, MPI_INT, right_rank(), 0, 1, both, win)); });
   const int left = left_rank();
   CHECK_INT(-1, one[0]);
   CHECK_INT(left, one[1]);
@@ -136,9 +135,8 @@ void scattered_target() {
   CHECK_INT(left + 300, two[3]);
   CHECK_INT(-1, two[4]);
   std::array<int, 4> got{};
-  in_epoch(Epoch::lock_shared, win, right_rank(), [&] {
-    CHECK_OK(MPI_Get(got.data(), 4, MPI_INT, right_rank(), 0, 1, both, win));
-  });
+  in_epoch(Epoch::lock_shared, win, right_rank(),
+           [&] { CHECK_OK(MPI_Get(got.data(), 4, MPI_INT, right_rank(), 0, 1, both, win)); });
   for (std::size_t i = 0; i < 4; ++i) CHECK_INT(values[i], got[i]);
   in_epoch(Epoch::lock_all, win, right_rank(), [&] {
     CHECK_OK(MPI_Accumulate(values.data(), 4, MPI_INT, right_rank(), 0, 1, both, MPI_SUM, win));
@@ -234,7 +232,8 @@ void linked_list() {
     Node node = nodes[i];
     for (int step = 1; step <= test.ranks; ++step) {
       const int from = node.next_rank;
-      CHECK_OK(MPI_Get(&node, sizeof(Node), MPI_BYTE, from, node.next, sizeof(Node), MPI_BYTE, win));
+      CHECK_OK(
+          MPI_Get(&node, sizeof(Node), MPI_BYTE, from, node.next, sizeof(Node), MPI_BYTE, win));
       CHECK_OK(MPI_Win_flush(from, win));
       CHECK_INT(100 * right_rank(step) + static_cast<int>(i), node.value);
     }

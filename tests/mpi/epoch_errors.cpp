@@ -102,7 +102,8 @@ void locked() {
 }
 
 void several_locks() {
-  for (int rank = 0; rank < test.ranks; ++rank) CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win));
+  for (int rank = 0; rank < test.ranks; ++rank)
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win));
   for (int rank = 0; rank < test.ranks; ++rank) {
     CHECK_FORBIDDEN(MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win));
     int found = -1;
@@ -212,9 +213,14 @@ int main(int argc, char** argv) {
   *base = test.rank;
   MPI_Barrier(MPI_COMM_WORLD);
   const std::pair<const char*, std::function<void()>> cases[] = {
-      {"no epoch", no_epoch},      {"a lock", locked},   {"several locks", several_locks},
-      {"lock_all", locked_all},    {"start", started},   {"post", posted},
-      {"fences", fenced},          {"another window", of_another_window},
+      {"no epoch", no_epoch},
+      {"a lock", locked},
+      {"several locks", several_locks},
+      {"lock_all", locked_all},
+      {"start", started},
+      {"post", posted},
+      {"fences", fenced},
+      {"another window", of_another_window},
       {"no epoch again", no_epoch}};
   for (const auto& [name, run] : cases) {
     test_section(name);

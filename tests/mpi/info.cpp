@@ -118,7 +118,8 @@ void get_and_set() {
   MPI_Info used = MPI_INFO_NULL;
   CHECK_OK(MPI_Win_get_info(win, &used));
   CHECK(used != MPI_INFO_NULL);  // "a new info object", with nothing in it maybe
-  // A hint that is told is what the window goes by: the given value, or the default if it ignores it.
+  // A hint that is told is what the window goes by: the given value, or the default if it ignores
+  // it.
   const std::string no_locks = value_of(used, "no_locks");
   CHECK(no_locks.empty() || no_locks == "true" || no_locks == "false");
   CHECK_OK(MPI_Info_free(&used));

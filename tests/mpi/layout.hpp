@@ -1,6 +1,7 @@
 #pragma once
-/// Datatypes beside what they mean: each constructor is carried out a second time on lists of bytes,
-/// as the standard defines type maps [MPI-3.1, 4.1]. The oracle of all tests with derived types.
+/// Datatypes beside what they mean: each constructor is carried out a second time on lists of
+/// bytes, as the standard defines type maps [MPI-3.1, 4.1]. The oracle of all tests with derived
+/// types.
 
 #include <algorithm>
 #include <numeric>
@@ -147,8 +148,7 @@ inline Layout structure(const std::vector<int>& blocks, const std::vector<MPI_Ai
   Layout made;
   std::vector<MPI_Datatype> types;
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const Layout some =
-        placed(parts[i], block_places({blocks[i]}, {starts[i]}, parts[i].extent()));
+    const Layout some = placed(parts[i], block_places({blocks[i]}, {starts[i]}, parts[i].extent()));
     made.map.insert(made.map.end(), some.map.begin(), some.map.end());
     types.push_back(parts[i].type);
   }

@@ -1,5 +1,5 @@
-// Passive targets: exclusive and shared locks, lock_all, flushes, assertions, MPI_PROC_NULL, and that
-// nobody waits for ever [MPI-3.1, 11.5.3, 11.5.4].
+// Passive targets: exclusive and shared locks, lock_all, flushes, assertions, MPI_PROC_NULL, and
+// that nobody waits for ever [MPI-3.1, 11.5.3, 11.5.4].
 
 #include "support.hpp"
 
@@ -39,16 +39,15 @@ void readers_and_a_writer() {
       values.fill(i);
       CHECK_OK(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, area.win));
       for (int k = 0; k < n; ++k)
-        CHECK_OK(MPI_Put(&values[static_cast<std::size_t>(k)], 1, MPI_INT, 0, k, 1, MPI_INT,
-                         area.win));
+        CHECK_OK(
+            MPI_Put(&values[static_cast<std::size_t>(k)], 1, MPI_INT, 0, k, 1, MPI_INT, area.win));
       CHECK_OK(MPI_Win_unlock(0, area.win));
     } else {
       const bool all = i % 2 == 0;
-      CHECK_OK(all ? MPI_Win_lock_all(0, area.win)
-                   : MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, area.win));
+      CHECK_OK(all ? MPI_Win_lock_all(0, area.win) : MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, area.win));
       for (int k = 0; k < n; ++k)
-        CHECK_OK(MPI_Get(&values[static_cast<std::size_t>(k)], 1, MPI_INT, 0, k, 1, MPI_INT,
-                         area.win));
+        CHECK_OK(
+            MPI_Get(&values[static_cast<std::size_t>(k)], 1, MPI_INT, 0, k, 1, MPI_INT, area.win));
       CHECK_OK(all ? MPI_Win_unlock_all(area.win) : MPI_Win_unlock(0, area.win));
       for (const int value : values) CHECK_INT(values[0], value);
     }
@@ -157,8 +156,8 @@ void several_targets() {
   Area<int> area(Flavor::allocate, 1);
   for (int round = 0; round < test_scaled(20); ++round) {
     for (int rank = 0; rank < test.ranks; ++rank)
-      CHECK_OK(MPI_Win_lock(rank % 2 == 0 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, rank, 0,
-                            area.win));
+      CHECK_OK(
+          MPI_Win_lock(rank % 2 == 0 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, rank, 0, area.win));
     const int one = 1;
     for (int rank = 0; rank < test.ranks; ++rank)
       CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT, rank, 0, 1, MPI_INT, MPI_SUM, area.win));

@@ -1,6 +1,6 @@
 #pragma once
-/// What the predefined operations are to do, from the standard's tables [MPI-3.1, 5.9.2]: the oracle
-/// of the accumulates.
+/// What the predefined operations are to do, from the standard's tables [MPI-3.1, 5.9.2]: the
+/// oracle of the accumulates.
 
 #include <complex>
 #include <type_traits>
@@ -40,12 +40,18 @@ inline const std::array<Operation, 12>& operations() {
 
 inline bool has_meaning(const Operation& operation, Kind kind) {
   switch (kind) {
-    case Kind::integer: return operation.integer;
-    case Kind::floating: return operation.floating;
-    case Kind::complex: return operation.complex;
-    case Kind::logical: return operation.logical;
-    case Kind::byte: return operation.byte;
-    case Kind::character: return operation.op == MPI_REPLACE || operation.op == MPI_NO_OP;
+    case Kind::integer:
+      return operation.integer;
+    case Kind::floating:
+      return operation.floating;
+    case Kind::complex:
+      return operation.complex;
+    case Kind::logical:
+      return operation.logical;
+    case Kind::byte:
+      return operation.byte;
+    case Kind::character:
+      return operation.op == MPI_REPLACE || operation.op == MPI_NO_OP;
   }
   return false;
 }

@@ -54,8 +54,8 @@ void request_forms(Flavor flavor, Epoch epoch) {
     for (const MPI_Request request : requests) CHECK(request == MPI_REQUEST_NULL);
     sent.fill(-1);  // its value went before
     MPI_Request request = MPI_REQUEST_NULL;
-    CHECK_OK(MPI_Rget(got.data(), kCount, MPI_INT, target, area.at(target, kCount), kCount,
-                      MPI_INT, area.win, &request));
+    CHECK_OK(MPI_Rget(got.data(), kCount, MPI_INT, target, area.at(target, kCount), kCount, MPI_INT,
+                      area.win, &request));
     CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
     for (int i = 0; i < kCount; ++i)  // a get's data is there with the request
       CHECK_INT(7 * target + i, got[static_cast<std::size_t>(i)]);
@@ -74,8 +74,8 @@ void units() {
     const int target = right_rank(distance);
     const auto value = static_cast<unsigned char>(1 + test.rank + 16 * distance);
     CHECK_OK(MPI_Win_fence(0, win));
-    CHECK_OK(MPI_Put(&value, 1, MPI_UNSIGNED_CHAR, target, 5 + 8 * distance, 1, MPI_UNSIGNED_CHAR,
-                     win));
+    CHECK_OK(
+        MPI_Put(&value, 1, MPI_UNSIGNED_CHAR, target, 5 + 8 * distance, 1, MPI_UNSIGNED_CHAR, win));
     CHECK_OK(MPI_Win_fence(0, win));
     const int at = (5 + 8 * distance) * unit;
     CHECK_INT(1 + left_rank(distance) + 16 * distance, memory[static_cast<std::size_t>(at)]);
@@ -131,8 +131,8 @@ void to_nobody(Epoch epoch) {
       std::array<MPI_Request, 4> requests{};
       CHECK_OK(MPI_Rput(&value, 1, MPI_INT, nobody, 0, 1, MPI_INT, win, &requests[0]));
       CHECK_OK(MPI_Rget(&got, 1, MPI_INT, nobody, 0, 1, MPI_INT, win, &requests[1]));
-      CHECK_OK(MPI_Raccumulate(&value, 1, MPI_INT, nobody, 0, 1, MPI_INT, MPI_SUM, win,
-                               &requests[2]));
+      CHECK_OK(
+          MPI_Raccumulate(&value, 1, MPI_INT, nobody, 0, 1, MPI_INT, MPI_SUM, win, &requests[2]));
       CHECK_OK(MPI_Rget_accumulate(&value, 1, MPI_INT, &got, 1, MPI_INT, nobody, 0, 1, MPI_INT,
                                    MPI_SUM, win, &requests[3]));
       CHECK_OK(MPI_Waitall(4, requests.data(), MPI_STATUSES_IGNORE));
@@ -164,9 +164,9 @@ void sizes() {
   Area<unsigned char> area(Flavor::allocate, kBytes + 16);
   std::vector<unsigned char> sent(kBytes + 16);
   std::vector<unsigned char> got(kBytes + 16);
-  for (const std::size_t bytes : {1UL, 2UL, 3UL, 7UL, 8UL, 9UL, 63UL, 64UL, 65UL, 127UL, 255UL,
-                                  1023UL, 4095UL, 4096UL, 4097UL, 8191UL, 65535UL, 65537UL,
-                                  262145UL, kBytes}) {
+  for (const std::size_t bytes :
+       {1UL,   2UL,    3UL,    7UL,    8UL,    9UL,    63UL,    64UL,    65UL,     127UL,
+        255UL, 1023UL, 4095UL, 4096UL, 4097UL, 8191UL, 65535UL, 65537UL, 262145UL, kBytes}) {
     for (std::size_t i = 0; i < bytes; ++i)
       sent[i + 3] = static_cast<unsigned char>(i * 7 + bytes + static_cast<std::size_t>(test.rank));
     const int target = right_rank();

@@ -1,5 +1,5 @@
-// Requests of Rput, Rget, Raccumulate, Rget_accumulate in all the calls that complete requests, alone
-// and mixed with those of messages [MPI-3.1, 11.3.5, 3.7].
+// Requests of Rput, Rget, Raccumulate, Rget_accumulate in all the calls that complete requests,
+// alone and mixed with those of messages [MPI-3.1, 11.3.5, 3.7].
 
 #include "support.hpp"
 
@@ -15,8 +15,8 @@ struct Mixed {
     MPI_Irecv(&received, 1, MPI_INT, left_rank(), round, MPI_COMM_WORLD, &requests[0]);
     CHECK_OK(MPI_Rput(&value, 1, MPI_INT, target, area.at(target, 0), 1, MPI_INT, area.win,
                       &requests[1]));
-    CHECK_OK(MPI_Rget(&got, 1, MPI_INT, target, area.at(target, 1), 1, MPI_INT, area.win,
-                      &requests[2]));
+    CHECK_OK(
+        MPI_Rget(&got, 1, MPI_INT, target, area.at(target, 1), 1, MPI_INT, area.win, &requests[2]));
     CHECK_OK(MPI_Raccumulate(&one, 1, MPI_INT, target, area.at(target, 2), 1, MPI_INT, MPI_SUM,
                              area.win, &requests[3]));
     CHECK_OK(MPI_Rget_accumulate(&one, 1, MPI_INT, &fetched, 1, MPI_INT, target, area.at(target, 3),

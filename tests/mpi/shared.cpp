@@ -63,8 +63,8 @@ void first_part() {
 void stores_and_loads() {
   long* base = nullptr;
   MPI_Win win = MPI_WIN_NULL;
-  CHECK_OK(MPI_Win_allocate_shared(16 * sizeof(long), sizeof(long), MPI_INFO_NULL, comm, &base,
-                                   &win));
+  CHECK_OK(
+      MPI_Win_allocate_shared(16 * sizeof(long), sizeof(long), MPI_INFO_NULL, comm, &base, &win));
   auto* const right = reinterpret_cast<long*>(part_of(win, (me + 1) % ranks).base);
   const int left = (me + ranks - 1) % ranks;
   CHECK_OK(MPI_Win_lock_all(MPI_MODE_NOCHECK, win));
@@ -154,6 +154,18 @@ void flags() {
   CHECK_OK(MPI_Win_free(&win));
 }
 
+/// Ranks that have no memory in common are refused. A machine that only looks like several has
+/// some.
+void of_all_machines() {
+  int* base = nullptr;
+  MPI_Win win = MPI_WIN_NULL;
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  const int status = MPI_Win_allocate_shared(4, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win);
+  CHECK_CLASS2(MPI_SUCCESS, MPI_ERR_RMA_SHARED, status);
+  if (status == MPI_SUCCESS) CHECK_OK(MPI_Win_free(&win));
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
 void bad_queries() {
   int* base = nullptr;
   MPI_Win win = MPI_WIN_NULL;
@@ -174,13 +186,10 @@ int main(int argc, char** argv) {
   me = comm_rank(comm);
   ranks = comm_size(comm);
   const std::pair<const char*, void (*)()> cases[] = {
-      {"one after the other", contiguous},
-      {"the first part", first_part},
-      {"stores and loads", stores_and_loads},
-      {"beside operations", beside_operations},
-      {"locks and stores", locks_and_stores},
-      {"flags", flags},
-      {"queries that are wrong", bad_queries},
+      {"one after the other", contiguous},     {"the first part", first_part},
+      {"stores and loads", stores_and_loads},  {"beside operations", beside_operations},
+      {"locks and stores", locks_and_stores},  {"flags", flags},
+      {"queries that are wrong", bad_queries}, {"ranks of several machines", of_all_machines},
   };
   for (const auto& [name, run] : cases) {
     test_section(name);

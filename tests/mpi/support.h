@@ -178,8 +178,7 @@ static inline int test_check_class(int one, int other, int code, const char* fil
 /* The call returns an error of the class. The error handler must be MPI_ERRORS_RETURN. */
 #define CHECK_CLASS(error_class, call) \
   test_check_class(error_class, error_class, call, __FILE__, __LINE__, #call)
-#define CHECK_CLASS2(one, other, call) \
-  test_check_class(one, other, call, __FILE__, __LINE__, #call)
+#define CHECK_CLASS2(one, other, call) test_check_class(one, other, call, __FILE__, __LINE__, #call)
 
 #ifdef __cplusplus
 }

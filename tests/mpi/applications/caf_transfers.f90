@@ -191,7 +191,7 @@ contains
   end subroutine corank_two
 
   subroutine large_arrays()
-    integer, parameter :: n = 500000
+    integer, parameter :: n = 500000, m = 20000
     real(real64), allocatable :: field(:)[:], copy(:)
     integer :: i
     allocate (field(n)[*])
@@ -199,8 +199,8 @@ contains
     sync all
     copy = field(:)[right]
     call check(all(copy == [(right + i * 0.5d0, i = 1, n)]), 'get of 4 MB')
-    copy(1:n / 2) = field(1:n:2)[left]
-    call check(all(copy(1:n / 2) == [(left + i * 0.5d0, i = 1, n, 2)]), 'get of every other element')
+    copy(1:m / 2) = field(1:m:2)[left]  ! OpenCoarrays gets them one by one
+    call check(all(copy(1:m / 2) == [(left + i * 0.5d0, i = 1, m, 2)]), 'get of every other element')
     sync all
     deallocate (field)
   end subroutine large_arrays

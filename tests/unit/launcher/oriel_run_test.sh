@@ -1,9 +1,11 @@
 #!/bin/bash
 # oriel-run with the real mpirun and small shell programs as ranks.
-# usage: oriel_run_test.sh ORIEL_RUN ORIEL_INFO
+# usage: oriel_run_test.sh ORIEL_RUN ORIEL_INFO PROGRAMS [DROP_IN]: the folder of the programs that oriel-info looks at, and liboriel_mpi.so
 set -u
 run=$(realpath "$1")
 info=$(realpath "$2")
+programs=$(realpath "$3")
+drop_in=${4:+$(realpath "$4")}
 for name in $(compgen -v | grep -E '^(ORIEL|OMPI_MCA)_'); do unset "$name"; done
 
 dir=$(mktemp -d)
@@ -167,6 +169,9 @@ PATH=$dir/empty exec $run "\$@"
 EOF
 chmod +x "$dir/run-without-path"
 run=$dir/run-without-path refused 'openmpi-bin' -n 1 /bin/true
+refused 'linked against libmpich.so.12, another MPI' --mpi -n 1 "$programs/mpich_user"
+cp "$run" "$dir/oriel-run-alone"
+run=$dir/oriel-run-alone refused 'no liboriel_mpi.so .looked for ' --mpi -n 1 true
 if "$info" --json | grep -q '"devices": \[\]'; then
   refused 'modprobe rdma_rxe.* rdma link add rxe0 type rxe netdev' -n 1 --fabric verbs true
 fi
@@ -203,6 +208,23 @@ ORIEL_DEVICE=rxe7 "$run" -n 1 --fabric shm --log info --env OTHER=1 \
   sh -c 'echo "$ORIEL_FABRIC $ORIEL_LOG $ORIEL_DEVICE $OTHER"' >"$dir/out" 2>"$dir/err"
 [ "$(cat "$dir/out")" = 'shm info rxe7 1' ] || fail "they are: $(cat "$dir/out")"
 
+if [ -n "$drop_in" ]; then
+  begin '--mpi puts the drop-in before the MPI of the ranks, and leaves mpirun alone'
+  OTHER=$(ls /lib/*/libm.so.6 /lib64/libm.so.6 2>/dev/null | head -1)
+  LD_PRELOAD=$OTHER "$run" --mpi -n 2 bash -c 'echo "$LD_PRELOAD $(grep -c liboriel_mpi /proc/$PPID/maps)"' \
+    >"$dir/out" 2>"$dir/err"
+  status_is $? 0
+  [ "$(sort -u "$dir/out")" = "$drop_in:$OTHER 0" ] || fail "they say: $(cat "$dir/out")"
+  err_has 'note: bash is not linked against MPI'
+
+  begin '--mpi says nothing of a script'
+  printf '#!/bin/sh\nexit 0\n' >"$dir/script"
+  chmod +x "$dir/script"
+  "$run" --mpi -n 1 "$dir/script" 2>"$dir/err"
+  status_is $? 0
+  [ ! -s "$dir/err" ] || fail 'it said something'
+fi
+
 begin 'binding to cores as planned is accepted by mpirun'
 "$run" -n 1 --bind core true 2>"$dir/err"
 status_is $? 0
@@ -217,6 +239,18 @@ for option in '' --json --options; do
 done
 "$info" --frob >"$dir/out" 2>"$dir/err"
 status_is $? 2
+
+begin 'oriel-info --mpi tells which calls are taken over'
+"$info" --mpi "$programs/open_mpi_user" >"$dir/out" 2>"$dir/err"
+status_is $? 0
+grep -A1 '^Oriel takes over' "$dir/out" | grep -q 'MPI_Get MPI_Init MPI_Put mpi_put_ mpi_win_fence_f08_' || fail "it says: $(cat "$dir/out")"
+grep -A1 '^Stay with MPI' "$dir/out" | grep -q 'MPI_Send PMPI_Put mpi_send_f08_' || fail "it says: $(cat "$dir/out")"
+"$info" --json --mpi "$programs/open_mpi_user" >"$dir/out" 2>"$dir/err"
+status_is $? 0
+grep -q '"taken_over"' "$dir/out" || fail 'no JSON'
+"$info" --mpi "$dir/missing" >"$dir/out" 2>"$dir/err"
+status_is $? 1
+err_has 'there is no program'
 
 begin 'an mpirun that ignores SIGTERM is killed, with what it has started'
 await is_there "$dir/stubborn/status"

@@ -5,3 +5,4 @@ void MPI_Put() {
 }
 void MPI_Get() {}
 void mpi_put_() {}
+void ompi_win_fence_f() {}

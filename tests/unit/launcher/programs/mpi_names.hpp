@@ -9,5 +9,7 @@ void MPI_Get();
 void PMPI_Put();
 void mpi_put_();
 void mpi_win_fence_f08_();
+void mpi_send_f08_();
+void ompi_win_fence_f();
 extern int mpi_fortran_bottom_;
 }

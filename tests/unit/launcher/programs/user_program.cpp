@@ -9,6 +9,7 @@ int main() {
   PMPI_Put();
   mpi_put_();
   mpi_win_fence_f08_();
+  mpi_send_f08_();
 #ifndef WITHOUT_LIBRARY
   mpi_helper_();
 #endif

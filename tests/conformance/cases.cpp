@@ -108,7 +108,7 @@ bool Setting::has(Placement placement) const {
 }
 
 bool Setting::has_shared_windows() const {
-  return !has(Placement::other_node);
+  return !without_shared && !has(Placement::other_node);
 }
 
 std::size_t size_of(Axis axis) {

@@ -30,9 +30,10 @@ inline constexpr std::size_t kCrowds = 3;
 
 /// What is possible in this job.
 struct Setting {
-  std::vector<int> nodes{};  ///< every rank's machine
-  bool by_device = false;    ///< messages go by a device, which takes a hundred times as long
-  bool by_mpi = false;       ///< MPI carries programs out: they keep to its rules
+  std::vector<int> nodes{};     ///< every rank's machine
+  bool by_device = false;       ///< messages go by a device, which takes a hundred times as long
+  bool without_shared = false;  ///< windows
+  bool by_mpi = false;          ///< MPI carries programs out: they keep to its rules
   [[nodiscard]] int ranks() const noexcept { return static_cast<int>(nodes.size()); }
   [[nodiscard]] bool has(Placement placement) const;
   [[nodiscard]] bool has_shared_windows() const;

@@ -42,12 +42,13 @@ int run(const Options& options) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   Job job(neighbours(), std::chrono::seconds(options.limit));
-  Suite suite{.job = job,
-              .options = options,
-              .setting = {.nodes = job.nodes(), .by_mpi = true},
-              .make_interpreter = [&](const Program& program) {
-                return std::make_unique<mpi::MpiInterpreter>(job, program, options.plant);
-              }};
+  Suite suite{
+      .job = job,
+      .options = options,
+      .setting = {.nodes = job.nodes(), .without_shared = options.without_shared, .by_mpi = true},
+      .make_interpreter = [&](const Program& program) {
+        return std::make_unique<mpi::MpiInterpreter>(job, program, options.plant);
+      }};
   run_programs(suite);
   if (suite.lists()) return 0;
   suite.tell_end(fmt::format("{} ranks on {} nodes, windows of {}", job.ranks(), job.node_count(),

@@ -56,7 +56,10 @@ std::string Options::rerun(int ranks, const std::string& name, std::uint64_t its
   return fmt::format("mpirun -n {}{} {}{}{} --seed {} --only '^{}$'", ranks,
                      preloaded == nullptr ? "" : fmt::format(" -x LD_PRELOAD={}", preloaded),
                      name_of(tool), fabric.empty() ? "" : " --fabric " + fabric,
-                     full ? " --full" : "", its_seed, name);
+                     full             ? " --full"
+                     : without_shared ? " --without-shared"
+                                      : "",
+                     its_seed, name);
 }
 
 Parsed parse_options(Tool tool, int argc, char** argv, bool speaks) {
@@ -91,6 +94,11 @@ Parsed parse_options(Tool tool, int argc, char** argv, bool speaks) {
   }
   app.add_option("--only", options.only, "run what has a name that matches")->type_name("REGEX");
   app.add_flag("--list", options.list, "print names, run nothing");
+  if (!whole) {
+    app.add_flag("--without-shared", options.without_shared,
+                 "no windows of MPI_Win_allocate_shared: what stands in front of MPI may leave "
+                 "them to MPI");
+  }
   app.add_flag("--shrink", options.shrink, "make a failing program short");
   CLI::Option* const budget =
       app.add_option("--budget", options.budget,

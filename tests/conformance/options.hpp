@@ -24,6 +24,7 @@ struct Options {
   std::uint64_t seeds = 0;  ///< how many programs
   bool full = false;
   bool list = false;
+  bool without_shared = false;  ///< windows of MPI_Win_allocate_shared
   bool shrink = false;
   std::string only = ".*";  ///< regular expression of names
   std::uint64_t from = 0;   ///< number of the first case that is run

@@ -309,11 +309,11 @@ void WindowState::make_protocols() {
   notifications_ = std::make_unique<sync::Notifications>(slots, progress(), *vigil_);
   accumulate_locks_ = std::make_unique<AccumulateLocks>(*words, by_atomics, progress(), *vigil_);
   if (in_place_) stripes_.emplace(mapped_controls_, *vigil_);
-  accumulator_ = std::make_unique<Accumulator>(
-      progress(), *accumulate_locks_,
-      AccumulateFacts{.domain = coherence_.domain,
-                      .promises = promises(),
-                      .stripes = stripes_ ? &*stripes_ : nullptr});
+  accumulator_ =
+      std::make_unique<Accumulator>(progress(), *accumulate_locks_,
+                                    AccumulateFacts{.domain = coherence_.domain,
+                                                    .promises = promises(),
+                                                    .stripes = stripes_ ? &*stripes_ : nullptr});
   if (kind_ != WindowKind::dynamic) return;
   auto* const table = reinterpret_cast<RegionTable*>(control_.data() + region_table_offset());
   regions_ =

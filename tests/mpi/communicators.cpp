@@ -196,9 +196,9 @@ void many_windows() {
   for (std::size_t i = 0; i < windows.size(); i += 2) CHECK_OK(MPI_Win_free(&windows[i]));
 }
 
-/// Thousands one after the other leave nothing behind that runs out.
-void thousands() {
-  const int many = test_scaled(2000);
+/// A thousand one after the other leave nothing behind that runs out.
+void a_thousand() {
+  const int many = test_scaled(1000);
   int memory = 0;
   for (int i = 0; i < many; ++i) {
     MPI_Win win = MPI_WIN_NULL;
@@ -217,8 +217,8 @@ void thousands() {
 }
 
 /// Each with a communicator of its own.
-void thousands_of_communicators() {
-  for (int i = 0; i < test_scaled(300); ++i) {
+void communicators_of_their_own() {
+  for (int i = 0; i < test_scaled(60); ++i) {
     MPI_Comm comm = MPI_COMM_NULL;
     MPI_Comm_split(MPI_COMM_WORLD, test.rank % 2, i % 2 == 0 ? test.rank : -test.rank, &comm);
     int* base = nullptr;
@@ -242,8 +242,8 @@ int main(int argc, char** argv) {
       {"side by side", side_by_side},
       {"intercommunicators", intercommunicators},
       {"many windows", many_windows},
-      {"thousands of windows", thousands},
-      {"thousands of communicators", thousands_of_communicators},
+      {"a thousand windows", a_thousand},
+      {"communicators of their own", communicators_of_their_own},
   };
   for (const auto& [name, run] : cases) {
     test_section(name);

@@ -29,7 +29,7 @@ oriel_add_planted_failure(duplicate_in_program
 # The programs by MPI's calls, the drop-in in front of MPI.
 set(under_drop_in ${PROJECT_SOURCE_DIR}/tests/mpi/run_under_drop_in $<TARGET_FILE:mpi-conformance>)
 foreach(ranks 1 2 3 4 7)
-  add_test(NAME mpi_conformance.shm.${ranks} COMMAND ${under_drop_in} ${ranks} shm --seeds 100 --limit 60)
+  add_test(NAME mpi_conformance.shm.${ranks} COMMAND ${under_drop_in} ${ranks} shm --seeds 300 --limit 60)
   set_tests_properties(mpi_conformance.shm.${ranks} PROPERTIES LABELS multirank TIMEOUT 320 PROCESSORS 2
                        ENVIRONMENT ORIEL_TEST_LIMIT=300)
 endforeach()

@@ -28,7 +28,6 @@ std::atomic_ref<Bits> word(std::byte* shared) noexcept {
 }
 
 struct Replace {};
-struct NoOp {};
 
 /// What is to be stored where `old` is.
 template <class T, class Operation, class Bits>
@@ -45,9 +44,7 @@ Bits combined(Bits old, Bits operand) noexcept {
 /// One element; returns what was there before.
 template <class T, class Operation, class Bits>
 Bits exchange(std::atomic_ref<Bits> shared, Bits operand) noexcept {
-  if constexpr (std::same_as<Operation, NoOp>)
-    return shared.load();
-  else if constexpr (std::same_as<Operation, Replace>)
+  if constexpr (std::same_as<Operation, Replace>)
     return shared.exchange(operand);
   else if constexpr (std::same_as<Operation, Sum> && std::integral<T>)
     return shared.fetch_add(operand);
@@ -70,7 +67,7 @@ void reduce_all(std::byte* shared, const std::byte* operands, std::byte* results
                 std::size_t count) noexcept {
   using Bits = typename BitsOf<sizeof(T)>::type;
   for (std::size_t at = 0; at < count * sizeof(T); at += sizeof(T)) {
-    const Bits operand = std::same_as<Operation, NoOp> ? Bits{} : load_element<Bits>(operands + at);
+    const Bits operand = load_element<Bits>(operands + at);
     const Bits old = exchange<T, Operation>(word<Bits>(shared + at), operand);
     if (results != nullptr) std::memcpy(results + at, &old, sizeof old);
   }
@@ -102,6 +99,37 @@ void with_bits(std::size_t bytes, Use&& use) noexcept {
   }
 }
 
+/// Elements that are only written, or only read, go by whole words where they can: an aligned word
+/// is written and read at once, and so is each element in it. No instruction is locked.
+/// @param move  called with the word and its place in the other memory
+template <class Bits, class Move>
+void move_elements(std::byte* shared, std::size_t bytes, Move&& move) noexcept {
+  using Word = std::uint64_t;
+  std::size_t at = 0;
+  const auto move_one = [&]<class T>(T) {
+    move(word<T>(shared + at), at);
+    at += sizeof(T);
+  };
+  while (at < bytes && std::bit_cast<std::uintptr_t>(shared + at) % sizeof(Word) != 0)
+    move_one(Bits{});
+  while (bytes - at >= sizeof(Word)) move_one(Word{});
+  while (at < bytes) move_one(Bits{});
+}
+
+template <class Bits>
+void write_elements(std::byte* shared, const std::byte* operands, std::size_t bytes) noexcept {
+  move_elements<Bits>(shared, bytes, [&]<class T>(std::atomic_ref<T> there, std::size_t at) {
+    there.store(load_element<T>(operands + at), std::memory_order_release);
+  });
+}
+template <class Bits>
+void read_elements(std::byte* shared, std::byte* results, std::size_t bytes) noexcept {
+  move_elements<Bits>(shared, bytes, [&]<class T>(std::atomic_ref<T> there, std::size_t at) {
+    const T value = there.load(std::memory_order_acquire);
+    std::memcpy(results + at, &value, sizeof value);
+  });
+}
+
 }  // namespace
 
 void reduce_shared(ElementType type, OpCode code, std::byte* shared, const std::byte* operands,
@@ -110,8 +138,13 @@ void reduce_shared(ElementType type, OpCode code, std::byte* shared, const std::
     return kReduceShared.at(type.kind, code)(shared, operands, results, count);
   }
   with_bits(type.bytes, [&]<class Bits>(Bits) {
-    if (code == OpCode::replace) return reduce_all<Bits, Replace>(shared, operands, results, count);
-    reduce_all<Bits, NoOp>(shared, nullptr, results, count);
+    if (code == OpCode::no_op) {
+      if (results != nullptr) read_elements<Bits>(shared, results, count * sizeof(Bits));
+    } else if (results == nullptr) {
+      write_elements<Bits>(shared, operands, count * sizeof(Bits));
+    } else {
+      reduce_all<Bits, Replace>(shared, operands, results, count);
+    }
   });
 }
 

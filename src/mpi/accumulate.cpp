@@ -1,5 +1,6 @@
 // MPI_Accumulate and all that combines or swaps at the target.
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <vector>
@@ -64,6 +65,8 @@ class Updater {
     code_ = operation_code(update.op, update.target.type());
     const std::size_t bytes =
         update.target.bytes() / update.target.type().size * elements_bytes(update.target.type());
+    if (has_adjacent(update.origin) && has_adjacent(update.result) && has_adjacent(&update.target))
+      return run_adjacent(update, begin, bytes / type_.bytes);
     const std::vector<Run> side_by_side{{0, bytes}};
     Cursor operands = cursor_of(update.origin, bytes, side_by_side);
     Cursor results = cursor_of(update.result, bytes, side_by_side);
@@ -74,6 +77,24 @@ class Updater {
   [[nodiscard]] std::vector<Request> take_requests() noexcept { return std::move(requests_); }
 
  private:
+  static bool has_adjacent(const Data* data) noexcept {
+    return data == nullptr || data->type().has_adjacent_elements();
+  }
+
+  /// What most programs do: no lists of pieces.
+  void run_adjacent(const Update& update, MPI_Aint begin, std::size_t count) {
+    if (update.origin != nullptr)  // it may be shorter than the target
+      count = std::min(count, update.origin->bytes() / update.origin->type().size *
+                                  elements_bytes(update.origin->type()) / type_.bytes);
+    const void* const operands = update.origin != nullptr ? update.operands : nullptr;
+    void* const results = update.result != nullptr ? update.results : nullptr;
+    if (!with_requests_)
+      return window_.window.accumulate(type_, code_, operands, results, count,
+                                       target_at(place_, begin));
+    const Layout all = Layout::contiguous(count);
+    carry_out({type_, code_, operands, all, results, all, all}, begin);
+  }
+
   static std::size_t elements_bytes(const FlatType& type) noexcept {
     std::size_t bytes = 0;
     for (const Run& run : type.elements()) bytes += run.bytes;

@@ -46,6 +46,12 @@ struct FlatType {
   [[nodiscard]] const std::vector<Run>& elements() const noexcept {
     return padded.empty() ? data : padded;
   }
+  /// The same of its elements.
+  [[nodiscard]] bool has_adjacent_elements() const noexcept {
+    const std::vector<Run>& runs = elements();
+    return runs.size() == 1 && runs[0].offset == 0 &&
+           static_cast<std::size_t>(extent) == runs[0].bytes;
+  }
   /// Any number of instances is one run, from the very address on.
   [[nodiscard]] bool is_contiguous() const noexcept {
     return size == 0 ||

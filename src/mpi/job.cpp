@@ -60,6 +60,7 @@ extern "C" int stop(MPI_Comm, int, void*, void*) {
   if (Win::alive() != 0)
     base::log(base::LogLevel::info,
               "MPI_Finalize with {} windows that were not freed: they are now", Win::alive());
+  forget_idle_memory();
   mine.runtime.reset();
   PMPI_Comm_free(&mine.progress);
   PMPI_Group_free(&mine.world);

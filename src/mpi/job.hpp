@@ -31,6 +31,9 @@ void start() noexcept;
 /// Memory that the device knows. Requires: is_running().
 [[nodiscard]] std::unique_ptr<BufferBytes> make_buffer(std::size_t bytes);
 
+/// Lets go of memory that was kept for a next MPI_Alloc_mem, as the runtime ends.
+void forget_idle_memory() noexcept;
+
 /// What this process's windows have carried, for ORIEL_STATS.
 struct Statistics {
   std::atomic<std::uint64_t> windows{0};

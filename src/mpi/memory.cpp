@@ -3,6 +3,8 @@
 
 #include <mpi.h>
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstring>
 #include <map>
@@ -20,14 +22,16 @@ namespace oriel::mpi {
 namespace {
 
 /// What MPI_Alloc_mem has given and not got back. Each takes pages and a descriptor, of which a
-/// process has a thousand or so: beyond a share of them, memory is MPI's own.
+/// process has a thousand or so: beyond a share of them, memory is MPI's own. Some programs ask for
+/// thousands, one after the other: what comes back is kept for the next, as pages are dear.
 class Allocations {
  public:
   /// Null where MPI is to give the memory.
   void* add(std::size_t bytes) {
     const std::scoped_lock lock(mutex_);
-    if (buffers_.size() >= kMost) return nullptr;
-    auto buffer = make_buffer(bytes);
+    auto buffer = take_idle(bytes);
+    if (!buffer && buffers_.size() + idle_.size() >= kMost) return nullptr;
+    if (!buffer) buffer = make_buffer(room_for(bytes));
     void* const base = buffer->bytes().data();
     buffers_.emplace(base, std::move(buffer));
     return base;
@@ -37,15 +41,51 @@ class Allocations {
     const std::scoped_lock lock(mutex_);
     const auto found = buffers_.find(base);
     if (found == buffers_.end()) return false;
-    if (!is_running()) static_cast<void>(found->second.release());  // the runtime went before it
+    auto buffer = std::move(found->second);
     buffers_.erase(found);
+    if (!is_running())
+      static_cast<void>(buffer.release());  // the runtime went before it
+    else
+      keep(std::move(buffer));
     return true;
+  }
+  /// The runtime ends: nobody asks for more.
+  void forget_idle() noexcept {
+    const std::scoped_lock lock(mutex_);
+    idle_.clear();
+    idle_bytes_ = 0;
   }
 
  private:
   static constexpr std::size_t kMost = 256;
+  static constexpr std::size_t kLeast = 4096;
+  static constexpr std::size_t kMostIdleBytes = std::size_t{32} << 20U;
+
+  /// Small ones are alike, to serve again; large ones are pinned by a device: not a byte too much.
+  static std::size_t room_for(std::size_t bytes) noexcept {
+    constexpr std::size_t kSmall = std::size_t{1} << 20U;
+    return bytes > kSmall ? bytes : std::bit_ceil(std::max(bytes, kLeast));
+  }
+  /// One that is large enough, but not much larger, or null.
+  std::unique_ptr<BufferBytes> take_idle(std::size_t bytes) {
+    const auto found = idle_.lower_bound(bytes);
+    if (found == idle_.end() || found->first / 4 > std::max(bytes, kLeast)) return nullptr;
+    auto buffer = std::move(found->second);
+    idle_bytes_ -= found->first;
+    idle_.erase(found);
+    return buffer;
+  }
+  void keep(std::unique_ptr<BufferBytes> buffer) {
+    const std::size_t bytes = buffer->bytes().size();
+    if (idle_bytes_ + bytes > kMostIdleBytes) return;
+    idle_bytes_ += bytes;
+    idle_.emplace(bytes, std::move(buffer));
+  }
+
   std::mutex mutex_;
   std::map<void*, std::unique_ptr<BufferBytes>> buffers_;
+  std::multimap<std::size_t, std::unique_ptr<BufferBytes>> idle_;  // by size
+  std::size_t idle_bytes_ = 0;
 };
 
 Allocations& allocations() noexcept {
@@ -64,6 +104,11 @@ void* allocate(MPI_Aint bytes) noexcept {
 }
 
 }  // namespace
+
+void forget_idle_memory() noexcept {
+  allocations().forget_idle();
+}
+
 }  // namespace oriel::mpi
 
 extern "C" int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr) {

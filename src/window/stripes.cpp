@@ -30,7 +30,7 @@ class Stripes::Held {
   [[nodiscard]] bool try_lock() const noexcept {
     return word_.exchange(1, std::memory_order_acquire) == 0;
   }
-  /// Yields at once: who holds it needs less than a microsecond, or has no core.
+  /// Yields at once: who holds it needs a microsecond or less, or has no core.
   void wait(const sync::Vigil& vigil) const {
     for (unsigned round = 1;; ++round) {
       ::sched_yield();

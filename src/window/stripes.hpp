@@ -23,7 +23,7 @@ namespace oriel::window {
 /// kStretch bytes.
 class Stripes {
  public:
-  static constexpr std::size_t kStretch = 4096;
+  static constexpr std::size_t kStretch = 16384;
 
   /// Bytes of a part, where they are, and whose part it is.
   struct Place {

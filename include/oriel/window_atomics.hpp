@@ -29,7 +29,7 @@ class WindowAtomics : protected WindowBytes {
   ///
   /// Completion: `values` may be reused on return; remotely as put().
   /// Cost: where ranks of one machine have all parts mapped, a CPU atomic per integer, and all else
-  /// at the speed of memory, under a lock of each 4 KiB (plain addition at the speed of memory,
+  /// at the speed of memory, under a lock of each 16 KiB (plain addition at the speed of memory,
   /// too, with WindowOptions::no_concurrent_accumulate); in created and dynamic windows the same by
   /// a thread of the target, or a lock of the target for elements of more than 8 bytes; through a
   /// device one NIC atomic per 8-byte integer sum, a read and a compare-and-swap per 8-byte integer

@@ -31,6 +31,9 @@ class Data {
   [[nodiscard]] const FlatType& type() const noexcept { return *type_; }
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return count_ * type_->size; }
+  [[nodiscard]] std::size_t element_bytes() const noexcept {
+    return count_ * type_->element_bytes();
+  }
 
  private:
   [[noreturn]] static void fail_count(int count);

@@ -63,10 +63,9 @@ class Updater {
     check_elements(update.result, update.target, "result buffer");
     type_ = update.target.type().element;
     code_ = operation_code(update.op, update.target.type());
-    const std::size_t bytes =
-        update.target.bytes() / update.target.type().size * elements_bytes(update.target.type());
+    const std::size_t bytes = update.target.element_bytes();
     if (has_adjacent(update.origin) && has_adjacent(update.result) && has_adjacent(&update.target))
-      return run_adjacent(update, begin, bytes / type_.bytes);
+      return run_adjacent(update, begin, bytes);
     const std::vector<Run> side_by_side{{0, bytes}};
     Cursor operands = cursor_of(update.origin, bytes, side_by_side);
     Cursor results = cursor_of(update.result, bytes, side_by_side);
@@ -82,23 +81,17 @@ class Updater {
   }
 
   /// What most programs do: no lists of pieces.
-  void run_adjacent(const Update& update, MPI_Aint begin, std::size_t count) {
+  void run_adjacent(const Update& update, MPI_Aint begin, std::size_t bytes) {
     if (update.origin != nullptr)  // it may be shorter than the target
-      count = std::min(count, update.origin->bytes() / update.origin->type().size *
-                                  elements_bytes(update.origin->type()) / type_.bytes);
-    const void* const operands = update.origin != nullptr ? update.operands : nullptr;
-    void* const results = update.result != nullptr ? update.results : nullptr;
+      bytes = std::min(bytes, update.origin->element_bytes());
+    const std::size_t count = bytes / type_.bytes;
+    const void* const operands = address(update.operands, update.origin, 0);
+    void* const results = address(update.results, update.result, 0);
     if (!with_requests_)
       return window_.window.accumulate(type_, code_, operands, results, count,
                                        target_at(place_, begin));
     const Layout all = Layout::contiguous(count);
     carry_out({type_, code_, operands, all, results, all, all}, begin);
-  }
-
-  static std::size_t elements_bytes(const FlatType& type) noexcept {
-    std::size_t bytes = 0;
-    for (const Run& run : type.elements()) bytes += run.bytes;
-    return bytes;
   }
 
   void send(const Update& update, MPI_Aint begin, const Batch<3>& batch) {

@@ -131,6 +131,12 @@ const Attributes::Attribute* Attributes::find(int keyval) const {
   return nullptr;
 }
 
+const AttributeValue* Attributes::find_value(int keyval) const {
+  if (const Attribute* const attribute = find(keyval)) return &attribute->value;
+  keyval_of(keyval);
+  return nullptr;
+}
+
 void Attributes::set(Win& window, int keyval, void* value) {
   replace(window, keyval, {.pointer = value});
 }
@@ -157,13 +163,9 @@ bool Attributes::get(const Win& window, int keyval, void** value) const {
     return true;
   }
   const std::scoped_lock lock(mutex_);
-  const Attribute* const attribute = find(keyval);
-  if (attribute == nullptr) {
-    keyval_of(keyval);
-    return false;
-  }
-  const AttributeValue& found = attribute->value;
-  *value = found.is_fortran ? const_cast<MPI_Aint*>(&found.integer) : found.pointer;
+  const AttributeValue* const found = find_value(keyval);
+  if (found == nullptr) return false;
+  *value = found->is_fortran ? const_cast<MPI_Aint*>(&found->integer) : found->pointer;
   return true;
 }
 
@@ -173,13 +175,9 @@ bool Attributes::get_fortran(const Win& window, int keyval, MPI_Aint* value) con
     return true;
   }
   const std::scoped_lock lock(mutex_);
-  const Attribute* const attribute = find(keyval);
-  if (attribute == nullptr) {
-    keyval_of(keyval);
-    return false;
-  }
-  const AttributeValue& found = attribute->value;
-  *value = found.is_fortran ? found.integer : reinterpret_cast<MPI_Aint>(found.pointer);
+  const AttributeValue* const found = find_value(keyval);
+  if (found == nullptr) return false;
+  *value = found->is_fortran ? found->integer : reinterpret_cast<MPI_Aint>(found->pointer);
   return true;
 }
 

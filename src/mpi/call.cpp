@@ -3,6 +3,7 @@
 #include <array>
 #include <exception>
 #include <new>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -61,6 +62,17 @@ std::string code_text(int code) {
   int length = 0;
   PMPI_Error_string(code, text.data(), &length);
   return text.data();
+}
+
+std::vector<int> translated_ranks(MPI_Group from, MPI_Group to) {
+  int count = 0;
+  check(PMPI_Group_size(from, &count), "MPI_Group_size");
+  std::vector<int> ranks(static_cast<std::size_t>(count));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  std::vector<int> there(ranks.size());
+  check(PMPI_Group_translate_ranks(from, count, ranks.data(), to, there.data()),
+        "MPI_Group_translate_ranks");
+  return there;
 }
 
 std::pair<int, std::string> current_failure() {

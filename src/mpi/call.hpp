@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <oriel/error.hpp>
 
@@ -40,6 +41,10 @@ void check(int status, const char* call);
 [[nodiscard]] inline ErrorCode code_of(const Error& error) noexcept {
   return static_cast<ErrorCode>(error.code().value());
 }
+
+/// The ranks of a group's processes in another group, in their order: MPI_UNDEFINED for those that
+/// are not in it. Errors: Failure.
+[[nodiscard]] std::vector<int> translated_ranks(MPI_Group from, MPI_Group to);
 
 class Win;
 

@@ -46,13 +46,19 @@ struct FlatType {
   [[nodiscard]] const std::vector<Run>& elements() const noexcept {
     return padded.empty() ? data : padded;
   }
-  /// The same of its elements.
+  /// Bytes of whole elements.
+  [[nodiscard]] std::size_t element_bytes() const noexcept {
+    std::size_t bytes = 0;
+    for (const Run& run : elements()) bytes += run.bytes;
+    return bytes;
+  }
+  /// Any number of instances is one run of elements, from the very address on.
   [[nodiscard]] bool has_adjacent_elements() const noexcept {
     const std::vector<Run>& runs = elements();
     return runs.size() == 1 && runs[0].offset == 0 &&
            static_cast<std::size_t>(extent) == runs[0].bytes;
   }
-  /// Any number of instances is one run, from the very address on.
+  /// The same of its data, gaps in pairs being none.
   [[nodiscard]] bool is_contiguous() const noexcept {
     return size == 0 ||
            (data.size() == 1 && data[0].offset == 0 && static_cast<std::size_t>(extent) == size);

@@ -47,6 +47,15 @@ inline void answer(MPI_Fint* ierror, int status) noexcept {
   if (ierror != nullptr) *ierror = status;
 }
 
+/// The Fortran handle of what a call has made, where it has. @param to_fortran  MPI_Win_c2f and so
+/// on
+template <class Handle>
+void answer(MPI_Fint* ierror, int status, MPI_Fint& handle, MPI_Fint (*to_fortran)(Handle),
+            Handle made) {
+  if (status == MPI_SUCCESS) handle = to_fortran(made);
+  answer(ierror, status);
+}
+
 /// LOGICAL, as the compiler writes it that MPI's Fortran library was built with (gfortran).
 inline constexpr Logical logical(int flag) noexcept {
   return flag != 0 ? 1 : 0;

@@ -58,16 +58,14 @@ ORIEL_FORTRAN(win_get_info, WIN_GET_INFO, Win_get_info,
               (Int win, MPI_Fint& info, MPI_Fint* ierror)) {
   MPI_Info used = MPI_INFO_NULL;
   const int status = MPI_Win_get_info(MPI_Win_f2c(win), &used);
-  if (status == MPI_SUCCESS) info = PMPI_Info_c2f(used);
-  answer(ierror, status);
+  answer(ierror, status, info, PMPI_Info_c2f, used);
 }
 
 ORIEL_FORTRAN(win_get_group, WIN_GET_GROUP, Win_get_group,
               (Int win, MPI_Fint& group, MPI_Fint* ierror)) {
   MPI_Group made = MPI_GROUP_NULL;
   const int status = MPI_Win_get_group(MPI_Win_f2c(win), &made);
-  if (status == MPI_SUCCESS) group = PMPI_Group_c2f(made);
-  answer(ierror, status);
+  answer(ierror, status, group, PMPI_Group_c2f, made);
 }
 
 /// By MPI's own Fortran function, for what calls it with Fortran's arguments in windows that stay
@@ -88,8 +86,7 @@ ORIEL_FORTRAN(errhandler_free, ERRHANDLER_FREE, Errhandler_free,
               (MPI_Fint & handler, MPI_Fint* ierror)) {
   MPI_Errhandler freed = PMPI_Errhandler_f2c(handler);
   const int status = MPI_Errhandler_free(&freed);
-  if (status == MPI_SUCCESS) handler = PMPI_Errhandler_c2f(freed);
-  answer(ierror, status);
+  answer(ierror, status, handler, PMPI_Errhandler_c2f, freed);
 }
 
 ORIEL_FORTRAN(win_set_errhandler, WIN_SET_ERRHANDLER, Win_set_errhandler,
@@ -101,8 +98,7 @@ ORIEL_FORTRAN(win_get_errhandler, WIN_GET_ERRHANDLER, Win_get_errhandler,
               (Int win, MPI_Fint& handler, MPI_Fint* ierror)) {
   MPI_Errhandler used = MPI_ERRHANDLER_NULL;
   const int status = MPI_Win_get_errhandler(MPI_Win_f2c(win), &used);
-  if (status == MPI_SUCCESS) handler = PMPI_Errhandler_c2f(used);
-  answer(ierror, status);
+  answer(ierror, status, handler, PMPI_Errhandler_c2f, used);
 }
 
 ORIEL_FORTRAN(win_call_errhandler, WIN_CALL_ERRHANDLER, Win_call_errhandler,

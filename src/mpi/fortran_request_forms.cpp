@@ -4,23 +4,13 @@
 
 using namespace oriel::mpi::fortran;
 
-namespace {
-
-/// The request's Fortran handle, where there is one.
-void answer_request(MPI_Fint& request, MPI_Fint* ierror, MPI_Request made, int status) noexcept {
-  if (status == MPI_SUCCESS) request = PMPI_Request_c2f(made);
-  answer(ierror, status);
-}
-
-}  // namespace
-
 ORIEL_FORTRAN(rput, RPUT, Rput,
               (void* origin, Int count, Int type, Int target, Address disp, Int target_count,
                Int target_type, Int win, MPI_Fint& request, MPI_Fint* ierror)) {
   MPI_Request made = MPI_REQUEST_NULL;
   const int status = MPI_Rput(buffer(origin), count, PMPI_Type_f2c(type), target, disp,
                               target_count, PMPI_Type_f2c(target_type), MPI_Win_f2c(win), &made);
-  answer_request(request, ierror, made, status);
+  answer(ierror, status, request, PMPI_Request_c2f, made);
 }
 
 ORIEL_FORTRAN(rget, RGET, Rget,
@@ -29,7 +19,7 @@ ORIEL_FORTRAN(rget, RGET, Rget,
   MPI_Request made = MPI_REQUEST_NULL;
   const int status = MPI_Rget(buffer(origin), count, PMPI_Type_f2c(type), target, disp,
                               target_count, PMPI_Type_f2c(target_type), MPI_Win_f2c(win), &made);
-  answer_request(request, ierror, made, status);
+  answer(ierror, status, request, PMPI_Request_c2f, made);
 }
 
 ORIEL_FORTRAN(raccumulate, RACCUMULATE, Raccumulate,
@@ -39,7 +29,7 @@ ORIEL_FORTRAN(raccumulate, RACCUMULATE, Raccumulate,
   const int status =
       MPI_Raccumulate(buffer(origin), count, PMPI_Type_f2c(type), target, disp, target_count,
                       PMPI_Type_f2c(target_type), PMPI_Op_f2c(op), MPI_Win_f2c(win), &made);
-  answer_request(request, ierror, made, status);
+  answer(ierror, status, request, PMPI_Request_c2f, made);
 }
 
 ORIEL_FORTRAN(rget_accumulate, RGET_ACCUMULATE, Rget_accumulate,
@@ -51,5 +41,5 @@ ORIEL_FORTRAN(rget_accumulate, RGET_ACCUMULATE, Rget_accumulate,
       MPI_Rget_accumulate(buffer(origin), count, PMPI_Type_f2c(type), buffer(result), result_count,
                           PMPI_Type_f2c(result_type), target, disp, target_count,
                           PMPI_Type_f2c(target_type), PMPI_Op_f2c(op), MPI_Win_f2c(win), &made);
-  answer_request(request, ierror, made, status);
+  answer(ierror, status, request, PMPI_Request_c2f, made);
 }

@@ -20,23 +20,13 @@ __attribute__((visibility("default"))) MPI_Win MPI_Win_f2c(MPI_Fint index) {
 
 }  // extern "C"
 
-namespace {
-
-/// The Fortran handle of a window, where one was made.
-void answer_window(MPI_Fint& win, MPI_Fint* ierror, MPI_Win made, int status) noexcept {
-  if (status == MPI_SUCCESS) win = MPI_Win_c2f(made);
-  answer(ierror, status);
-}
-
-}  // namespace
-
 ORIEL_FORTRAN(win_create, WIN_CREATE, Win_create,
               (void* base, Address size, Int disp_unit, Int info, Int comm, MPI_Fint& win,
                MPI_Fint* ierror)) {
   MPI_Win made = MPI_WIN_NULL;
   const int status = MPI_Win_create(buffer(base), size, disp_unit, PMPI_Info_f2c(info),
                                     PMPI_Comm_f2c(comm), &made);
-  answer_window(win, ierror, made, status);
+  answer(ierror, status, win, MPI_Win_c2f, made);
 }
 
 ORIEL_FORTRAN(win_allocate, WIN_ALLOCATE, Win_allocate,
@@ -45,7 +35,7 @@ ORIEL_FORTRAN(win_allocate, WIN_ALLOCATE, Win_allocate,
   MPI_Win made = MPI_WIN_NULL;
   const int status =
       MPI_Win_allocate(size, disp_unit, PMPI_Info_f2c(info), PMPI_Comm_f2c(comm), &base, &made);
-  answer_window(win, ierror, made, status);
+  answer(ierror, status, win, MPI_Win_c2f, made);
 }
 
 ORIEL_FORTRAN(win_allocate_shared, WIN_ALLOCATE_SHARED, Win_allocate_shared,
@@ -54,7 +44,7 @@ ORIEL_FORTRAN(win_allocate_shared, WIN_ALLOCATE_SHARED, Win_allocate_shared,
   MPI_Win made = MPI_WIN_NULL;
   const int status = MPI_Win_allocate_shared(size, disp_unit, PMPI_Info_f2c(info),
                                              PMPI_Comm_f2c(comm), &base, &made);
-  answer_window(win, ierror, made, status);
+  answer(ierror, status, win, MPI_Win_c2f, made);
 }
 
 ORIEL_FORTRAN(win_shared_query, WIN_SHARED_QUERY, Win_shared_query,
@@ -88,7 +78,7 @@ ORIEL_FORTRAN(win_create_dynamic, WIN_CREATE_DYNAMIC, Win_create_dynamic,
               (Int info, Int comm, MPI_Fint& win, MPI_Fint* ierror)) {
   MPI_Win made = MPI_WIN_NULL;
   const int status = MPI_Win_create_dynamic(PMPI_Info_f2c(info), PMPI_Comm_f2c(comm), &made);
-  answer_window(win, ierror, made, status);
+  answer(ierror, status, win, MPI_Win_c2f, made);
 }
 
 ORIEL_FORTRAN(win_attach, WIN_ATTACH, Win_attach,
@@ -103,5 +93,5 @@ ORIEL_FORTRAN(win_detach, WIN_DETACH, Win_detach, (Int win, void* base, MPI_Fint
 ORIEL_FORTRAN(win_free, WIN_FREE, Win_free, (MPI_Fint & win, MPI_Fint* ierror)) {
   MPI_Win freed = MPI_Win_f2c(win);
   const int status = MPI_Win_free(&freed);
-  answer_window(win, ierror, freed, status);
+  answer(ierror, status, win, MPI_Win_c2f, freed);
 }

@@ -96,6 +96,11 @@ MPI_Info known_hints(MPI_Info given, int flavor) {
   return known;
 }
 
+bool is_true_hint(MPI_Info given, std::string_view key) {
+  const auto* const hint = std::ranges::find(kHints, key, &Hint::key);
+  return hint != kHints.end() && find(given, *hint) == "true";
+}
+
 void change_hints(MPI_Info known, MPI_Info given, int flavor) {
   for (const Hint& hint : kHints) {
     if (hint.at_creation_only || !hint.is_for(flavor)) continue;

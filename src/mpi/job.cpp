@@ -3,6 +3,7 @@
 #include <oriel/mpi.hpp>
 #include <oriel/version.hpp>
 
+#include <algorithm>
 #include <exception>
 #include <memory>
 #include <utility>
@@ -109,16 +110,9 @@ void start_checked(const base::Options& options) {
 bool has_strangers(MPI_Comm comm) {
   MPI_Group members = MPI_GROUP_NULL;
   check(PMPI_Comm_group(comm, &members), "MPI_Comm_group");
-  int size = 0;
-  PMPI_Group_size(members, &size);
-  std::vector<int> ranks;
-  for (int rank = 0; rank < size; ++rank) ranks.push_back(rank);
-  std::vector<int> in_world(ranks.size());
-  PMPI_Group_translate_ranks(members, size, ranks.data(), job().world, in_world.data());
+  const std::vector<int> in_world = translated_ranks(members, job().world);
   PMPI_Group_free(&members);
-  for (const int rank : in_world)
-    if (rank == MPI_UNDEFINED) return true;
-  return false;
+  return std::ranges::find(in_world, MPI_UNDEFINED) != in_world.end();
 }
 
 }  // namespace

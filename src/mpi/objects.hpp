@@ -69,6 +69,8 @@ class Attributes {
   void replace(Win& window, int keyval, AttributeValue value);
   /// Null: not set. The mutex is held.
   [[nodiscard]] const Attribute* find(int keyval) const;
+  /// The same of its value. Errors: Failure MPI_ERR_KEYVAL (no such keyval).
+  [[nodiscard]] const AttributeValue* find_value(int keyval) const;
   /// @param attribute  a copy: the callback may change what is set
   void end(Win& window, Attribute attribute);
 
@@ -112,6 +114,8 @@ class ErrorHandler {
 /// for the others what holds without them. Who has it frees it.
 /// @param given  may be MPI_INFO_NULL
 [[nodiscard]] MPI_Info known_hints(MPI_Info given, int flavor);
+/// Whether one of these hints was given, and is true.
+[[nodiscard]] bool is_true_hint(MPI_Info given, std::string_view key);
 /// MPI_Win_set_info: `known`, changed by what is given, and can still be changed.
 void change_hints(MPI_Info known, MPI_Info given, int flavor);
 

@@ -95,30 +95,29 @@ void move(Way&& way, Win& window, typename std::decay_t<Way>::Address address, c
   move_pieces(way, window, address, origin, place, begin, target);
 }
 
-void put(Win& window, const void* address, const Data& origin, const Place& place,
+template <class Way>
+void put(Way&& way, Win& window, const void* address, const Data& origin, const Place& place,
          const Data& target) {
   if (!may_access(window, place)) return;
   check_fits(origin, target);
   count(statistics().puts);
-  move(Put{}, window, static_cast<const std::byte*>(address), origin, place, target);
+  move(way, window, static_cast<const std::byte*>(address), origin, place, target);
 }
 
-void get(Win& window, void* address, const Data& origin, const Place& place, const Data& target) {
+template <class Way>
+void get(Way&& way, Win& window, void* address, const Data& origin, const Place& place,
+         const Data& target) {
   if (!may_access(window, place)) return;
   check_fits(target, origin);
   count(statistics().gets);
-  move(Get{}, window, static_cast<std::byte*>(address), origin, place, target);
+  move(way, window, static_cast<std::byte*>(address), origin, place, target);
 }
 
 MPI_Request rput(Win& window, const void* address, const Data& origin, const Place& place,
                  const Data& target) {
   RequestedPut way;
   check_request(window, place);
-  if (may_access(window, place)) {
-    check_fits(origin, target);
-    count(statistics().puts);
-    move(way, window, static_cast<const std::byte*>(address), origin, place, target);
-  }
+  put(way, window, address, origin, place, target);
   return make_request(window, std::move(way.parts));
 }
 
@@ -126,11 +125,7 @@ MPI_Request rget(Win& window, void* address, const Data& origin, const Place& pl
                  const Data& target) {
   RequestedGet way;
   check_request(window, place);
-  if (may_access(window, place)) {
-    check_fits(target, origin);
-    count(statistics().gets);
-    move(way, window, static_cast<std::byte*>(address), origin, place, target);
-  }
+  get(way, window, address, origin, place, target);
   return make_request(window, std::move(way.parts));
 }
 
@@ -150,7 +145,7 @@ extern "C" int MPI_Put(const void* origin, int origin_count, MPI_Datatype origin
     return PMPI_Put(origin, origin_count, origin_type, rank, displacement, target_count,
                     target_type, handle);
   return guarded(window, "MPI_Put", [&] {
-    oriel::mpi::put(*window, origin, Data(origin_count, origin_type),
+    oriel::mpi::put(oriel::mpi::Put{}, *window, origin, Data(origin_count, origin_type),
                     Place{"MPI_Put", rank, displacement}, Data(target_count, target_type));
   });
 }
@@ -163,7 +158,7 @@ extern "C" int MPI_Get(void* origin, int origin_count, MPI_Datatype origin_type,
     return PMPI_Get(origin, origin_count, origin_type, rank, displacement, target_count,
                     target_type, handle);
   return guarded(window, "MPI_Get", [&] {
-    oriel::mpi::get(*window, origin, Data(origin_count, origin_type),
+    oriel::mpi::get(oriel::mpi::Get{}, *window, origin, Data(origin_count, origin_type),
                     Place{"MPI_Get", rank, displacement}, Data(target_count, target_type));
   });
 }

@@ -43,15 +43,6 @@ void check_wish(const Wish& wish) {
   if (wish.unit <= 0) fail(MPI_ERR_DISP, fmt::format("a displacement unit of {}", wish.unit));
 }
 
-/// A hint that is a truth value, and was given.
-bool is_hinted(MPI_Info info, const char* key) {
-  if (info == MPI_INFO_NULL) return false;
-  char value[8] = {};
-  int found = 0;
-  PMPI_Info_get(info, key, static_cast<int>(sizeof value) - 1, value, &found);
-  return found != 0 && std::string_view(value) == "true";
-}
-
 std::unique_ptr<Win> wrap(const Wish& wish, WindowBytes window) {
   auto made = std::make_unique<Win>(std::move(window), wish.comm, wish.flavor);
   made->bytes = wish.bytes;
@@ -202,7 +193,7 @@ extern "C" int MPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info in
   return oriel::mpi::make_window(
       wish,
       [&](const oriel::Team& team) {
-        const bool contiguous = !oriel::mpi::is_hinted(info, "alloc_shared_noncontig");
+        const bool contiguous = !oriel::mpi::is_true_hint(info, "alloc_shared_noncontig");
         return oriel::mpi::telling(
             oriel::WindowBytes::allocate_shared(team, static_cast<std::size_t>(size),
                                                 {.contiguous = contiguous}),

@@ -33,13 +33,7 @@ void fence(Win& window, int assertions) {
 /// The window's ranks of a group of some of its processes.
 std::vector<int> ranks_of(const Win& window, MPI_Group group) {
   if (group == MPI_GROUP_NULL) fail(MPI_ERR_GROUP, "MPI_GROUP_NULL");
-  int count = 0;
-  check(PMPI_Group_size(group, &count), "MPI_Group_size");
-  std::vector<int> theirs;
-  for (int rank = 0; rank < count; ++rank) theirs.push_back(rank);
-  std::vector<int> ours(theirs.size());
-  check(PMPI_Group_translate_ranks(group, count, theirs.data(), window.group, ours.data()),
-        "MPI_Group_translate_ranks");
+  std::vector<int> ours = translated_ranks(group, window.group);
   for (const int rank : ours)
     if (rank == MPI_UNDEFINED) fail(MPI_ERR_GROUP, "a process of the group is not of the window");
   return ours;

@@ -7,7 +7,6 @@
 
 #include <chrono>
 #include <cstdlib>
-#include <exception>
 #include <memory>
 #include <numeric>
 
@@ -56,26 +55,10 @@ int run(const Options& options) {
   return suite.report.is_good() ? 0 : 1;
 }
 
-int start(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const Parsed parsed = parse_options(Tool::mpi, argc, argv, rank == 0);
-  int status = parsed.status.value_or(1);
-  if (!parsed.status) {
-    try {
-      status = run(parsed.options);
-    } catch (const std::exception& error) {
-      fmt::print(stderr, "mpi-conformance: FAIL: {}\n", error.what());
-    }
-  }
-  MPI_Finalize();
-  return status;
-}
-
 }  // namespace
 }  // namespace oriel::conformance
 
 int main(int argc, char** argv) {
-  return oriel::conformance::start(argc, argv);
+  using namespace oriel::conformance;
+  return run_tool(Tool::mpi, MPI_THREAD_SINGLE, argc, argv, run);
 }

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <exception>
 #include <memory>
 #include <set>
 
@@ -50,6 +49,7 @@ std::string describe(const Job& job, const Team& world) {
 }
 
 int run(const Options& options) {
+  if (!options.fabric.empty()) ::setenv("ORIEL_FABRIC", options.fabric.c_str(), 1);
   Runtime runtime(MPI_COMM_WORLD);
   const Team& world = runtime.world();
   Job job(ranks_of(runtime.node()), std::chrono::seconds(options.limit));
@@ -68,30 +68,10 @@ int run(const Options& options) {
   return suite.report.is_good() ? 0 : 1;
 }
 
-int start(int argc, char** argv) {
-  int provided = 0;
-  MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-  int rank = 0;
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  const Parsed parsed = parse_options(Tool::oriel, argc, argv, rank == 0);
-  int status = parsed.status.value_or(1);
-  if (!parsed.status) {
-    if (!parsed.options.fabric.empty()) {
-      ::setenv("ORIEL_FABRIC", parsed.options.fabric.c_str(), 1);
-    }
-    try {
-      status = run(parsed.options);
-    } catch (const std::exception& error) {
-      fmt::print(stderr, "oriel-conformance: FAIL: {}\n", error.what());
-    }
-  }
-  MPI_Finalize();
-  return status;
-}
-
 }  // namespace
 }  // namespace oriel::conformance
 
 int main(int argc, char** argv) {
-  return oriel::conformance::start(argc, argv);
+  using namespace oriel::conformance;
+  return run_tool(Tool::oriel, MPI_THREAD_MULTIPLE, argc, argv, run);
 }

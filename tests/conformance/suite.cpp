@@ -1,8 +1,10 @@
 #include "conformance/suite.hpp"
 
 #include <fmt/format.h>
+#include <mpi.h>
 
 #include <cstdio>
+#include <exception>
 
 namespace oriel::conformance {
 
@@ -63,6 +65,24 @@ std::string caught(const std::function<std::string()>& step) {
   } catch (const std::exception& error) {
     return fmt::format("threw: {}", error.what());
   }
+}
+
+int run_tool(Tool tool, int threads, int argc, char** argv, int (*run)(const Options&)) {
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, threads, &provided);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  const Parsed parsed = parse_options(tool, argc, argv, rank == 0);
+  int status = parsed.status.value_or(1);
+  if (!parsed.status) {
+    try {
+      status = run(parsed.options);
+    } catch (const std::exception& error) {
+      fmt::print(stderr, "{}: FAIL: {}\n", name_of(tool), error.what());
+    }
+  }
+  MPI_Finalize();
+  return status;
 }
 
 }  // namespace oriel::conformance

@@ -50,6 +50,12 @@ struct Suite {
 /// Runs `step`; what it throws counts as what it returns.
 [[nodiscard]] std::string caught(const std::function<std::string()>& step);
 
+/// main(): starts MPI, reads the command line, does `run` and ends MPI.
+/// @param threads  the level that `run` needs [MPI_Init_thread]
+/// @param run  returns the status; what it throws is a failure
+[[nodiscard]] int run_tool(Tool tool, int threads, int argc, char** argv,
+                           int (*run)(const Options&));
+
 void run_cases(Suite& suite);
 void run_programs(Suite& suite);
 void run_litmus(Suite& suite, const Team& world);

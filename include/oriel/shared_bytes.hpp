@@ -7,7 +7,32 @@
 #include <cstdint>
 #include <cstring>
 
+#include <oriel/export.hpp>
+
 namespace oriel::detail {
+
+/// Whether this thread has stored to window memory since its last full barrier. Initial-exec: two
+/// loads, in shared libraries too.
+extern ORIEL_API constinit thread_local bool has_stored [[gnu::tls_model("initial-exec")]];
+
+/// Before this thread looks at window memory: a full barrier, if one is due.
+///
+/// Invariant. That a store is still in this core's buffer nobody can tell but this thread itself,
+/// by a load that is carried out before it, of what another thread wrote after having looked for
+/// the store in vain. What others hear of it by comes by later stores, which do not overtake it. So
+/// the full barrier, which costs as much as a put, is left to the next load out of a window. Atomic
+/// exchanges are full barriers themselves. Plain loads of the program's own need
+/// WindowBytes::sync(), as MPI says.
+inline void before_loads() noexcept {
+  if (!has_stored) [[likely]]
+    return;
+  has_stored = false;
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+}
+/// What flush leaves to do at once, of stores: whatever this thread stores later comes after them.
+inline void complete_stores() noexcept {
+  std::atomic_thread_fence(std::memory_order_release);
+}
 
 template <class Word>
 void store_word(std::byte* shared, const std::byte* from) noexcept {
@@ -51,6 +76,7 @@ bool copy_as_word(const std::byte* shared, std::size_t bytes, Copy copy) noexcep
 /// sees half of it, nor sees it before what it announces. More bytes are a plain copy; the ranges
 /// may overlap.
 inline void store_bytes(std::byte* shared, const std::byte* from, std::size_t bytes) noexcept {
+  has_stored = true;
   const auto store = [&](auto word) { store_word<decltype(word)>(shared, from); };
   if (copy_as_word(shared, bytes, store) || bytes == 0) return;
   std::memmove(shared, from, bytes);
@@ -58,6 +84,7 @@ inline void store_bytes(std::byte* shared, const std::byte* from, std::size_t by
 
 /// The counterpart: copies out of memory that others write to meanwhile.
 inline void load_bytes(std::byte* to, const std::byte* shared, std::size_t bytes) noexcept {
+  before_loads();
   const auto load = [&](auto word) { load_word<decltype(word)>(to, shared); };
   if (copy_as_word(shared, bytes, load) || bytes == 0) return;
   std::memmove(to, shared, bytes);

@@ -1,7 +1,6 @@
 #pragma once
 /// The untyped window that Window<T> is made of: everything in bytes.
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -151,16 +150,18 @@ class ORIEL_API WindowBytes {
   /// Forgets them; returns how many they were.
   std::uint64_t reset_notify(std::size_t slot);
 
-  /// Waits until this rank's operations on `target` are remotely complete [MPI_Win_flush].
+  /// Waits until this rank's operations on `target` are remotely complete [MPI_Win_flush]: whatever
+  /// this thread does next in windows, or stores, comes after them. Its own plain loads of window
+  /// memory do so after sync().
   /// Errors: peer_lost, transport_failed. Threads: any. Cost: nothing outstanding: none.
   void flush(Rank target) {
     if (!state_ || !state_->is_in_place(target)) return wait_for(target);
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    detail::complete_stores();
   }
   /// The same for all targets [MPI_Win_flush_all].
   void flush_all() {
     if (!state_ || !state_->is_in_place()) return wait_for_all();
-    std::atomic_thread_fence(std::memory_order_seq_cst);
+    detail::complete_stores();
   }
   /// Waits until this rank's operations on `target` are locally complete [MPI_Win_flush_local].
   /// Cheaper than flush() where the data was copied on its way out.

@@ -65,17 +65,39 @@ std::string_view to_string(ElementKind kind) noexcept {
   return index < kKinds.size() ? kKinds[index].name : "unknown";
 }
 
-void check_supported(std::string_view operation, ElementType type, OpCode code) {
-  const auto index = static_cast<std::size_t>(type.kind);
-  const std::uint32_t bytes = index < kKinds.size() ? kKinds[index].bytes : 0;
-  if (index >= kKinds.size() || type.bytes == 0 || (bytes != 0 && type.bytes != bytes)) {
-    base::throw_error(ErrorCode::invalid_argument,
-                      {.operation = std::string(operation),
-                       .problem = fmt::format("no element of kind {} ({}) has {} bytes",
-                                              to_string(type.kind), index, type.bytes),
-                       .hint = "element_type<T>() makes the ElementType of a type"});
+namespace {
+
+/// By ElementKind: a bit for each OpCode that has a meaning.
+constexpr auto kMeanings = [] {
+  std::array<std::uint16_t, kKinds.size()> meanings{};
+  for (std::size_t kind = 0; kind < kKinds.size(); ++kind) {
+    for (std::size_t code = 0; code < kCodes.size(); ++code) {
+      if (has_meaning(static_cast<ElementKind>(kind), static_cast<OpCode>(code)))
+        meanings[kind] = static_cast<std::uint16_t>(meanings[kind] | 1U << code);
+    }
   }
-  if (has_meaning(type.kind, code)) return;
+  return meanings;
+}();
+
+[[nodiscard]] bool is_of_its_kind(ElementType type) noexcept {
+  const auto index = static_cast<std::size_t>(type.kind);
+  if (index >= kKinds.size() || type.bytes == 0) return false;
+  return kKinds[index].bytes == 0 || kKinds[index].bytes == type.bytes;
+}
+[[nodiscard]] bool has_its_meaning(ElementKind kind, OpCode code) noexcept {
+  const auto bit = static_cast<std::size_t>(code);
+  return bit < kCodes.size() && (kMeanings[static_cast<std::size_t>(kind)] >> bit & 1U) != 0;
+}
+
+[[noreturn]] void refuse(std::string_view operation, ElementType type, OpCode code) {
+  if (!is_of_its_kind(type)) {
+    base::throw_error(
+        ErrorCode::invalid_argument,
+        {.operation = std::string(operation),
+         .problem = fmt::format("no element of kind {} ({}) has {} bytes", to_string(type.kind),
+                                static_cast<std::size_t>(type.kind), type.bytes),
+         .hint = "element_type<T>() makes the ElementType of a type"});
+  }
   base::throw_error(
       ErrorCode::unsupported,
       {.operation = std::string(operation),
@@ -84,6 +106,14 @@ void check_supported(std::string_view operation, ElementType type, OpCode code) 
        .hint =
            "sum, prod: numbers; min, max: integers, floating point; bitwise, logical: integers; "
            "minloc, maxloc: ValueIndex; replace, no_op: any"});
+}
+
+}  // namespace
+
+void check_supported(std::string_view operation, ElementType type, OpCode code) {
+  if (is_of_its_kind(type) && has_its_meaning(type.kind, code)) [[likely]]
+    return;
+  refuse(operation, type, code);
 }
 
 }  // namespace oriel

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cstring>
 
+#include <oriel/shared_bytes.hpp>
+
 #include "base/reduction.hpp"
 #include "base/reduction_table.hpp"
 
@@ -118,12 +120,14 @@ void move_elements(std::byte* shared, std::size_t bytes, Move&& move) noexcept {
 
 template <class Bits>
 void write_elements(std::byte* shared, const std::byte* operands, std::size_t bytes) noexcept {
+  oriel::detail::has_stored = true;
   move_elements<Bits>(shared, bytes, [&]<class T>(std::atomic_ref<T> there, std::size_t at) {
     there.store(load_element<T>(operands + at), std::memory_order_release);
   });
 }
 template <class Bits>
 void read_elements(std::byte* shared, std::byte* results, std::size_t bytes) noexcept {
+  oriel::detail::before_loads();
   move_elements<Bits>(shared, bytes, [&]<class T>(std::atomic_ref<T> there, std::size_t at) {
     const T value = there.load(std::memory_order_acquire);
     std::memcpy(results + at, &value, sizeof value);

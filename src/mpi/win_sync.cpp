@@ -1,5 +1,6 @@
 // Epochs begin and end: MPI's rules first (epochs.hpp), then Oriel's own call.
 
+#include <atomic>
 #include <cstddef>
 #include <vector>
 
@@ -82,6 +83,12 @@ void end_or_flush(Win& window, int target, bool ends, Call&& call) {
   else
     window.epochs.check_passive(target);
   call(Rank(target));
+}
+
+/// Many a program looks at its own memory by plain loads after a flush, without MPI_Win_sync: they
+/// are not carried out before it.
+void settle_loads() noexcept {
+  std::atomic_thread_fence(std::memory_order_seq_cst);
 }
 
 }  // namespace
@@ -177,6 +184,7 @@ extern "C" int MPI_Win_flush(int rank, MPI_Win handle) {
   if (window == nullptr) return PMPI_Win_flush(rank, handle);
   return guarded(window, "MPI_Win_flush", [&] {
     oriel::mpi::end_or_flush(*window, rank, false, [&](Rank at) { window->window.flush(at); });
+    oriel::mpi::settle_loads();
   });
 }
 
@@ -195,6 +203,7 @@ extern "C" int MPI_Win_flush_all(MPI_Win handle) {
   return guarded(window, "MPI_Win_flush_all", [&] {
     window->epochs.check_passive(-1);
     window->window.flush_all();
+    oriel::mpi::settle_loads();
   });
 }
 

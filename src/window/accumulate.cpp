@@ -2,10 +2,6 @@
 
 #include "window/accumulate.hpp"
 
-#include <bit>
-#include <cstdint>
-#include <cstring>
-
 #include "base/reduction.hpp"
 #include "sync/flush.hpp"
 #include "window/accumulate_copies.hpp"
@@ -52,28 +48,6 @@ void Accumulator::accumulate(const AccumulateRequest& request, std::size_t team_
     case Mechanism::locked:
     case Mechanism::unguarded:
       return by_copies(request, chosen, team_rank, target, done);
-  }
-}
-
-namespace {
-
-/// Whether atomic instructions combine elements, rather than whoever holds their stripe.
-bool is_atomic_in_place(ElementType type, const std::byte* target) noexcept {
-  return detail::is_between(type.kind, ElementKind::signed8, ElementKind::unsigned64) &&
-         (std::bit_cast<std::uintptr_t>(target) & (type.bytes - 1)) == 0;
-}
-
-}  // namespace
-
-void Accumulator::in_place(ElementType type, OpCode op, const Stripes::Place& target,
-                           const std::byte* operands, std::byte* results, std::size_t count) const {
-  if (facts_.promises.no_concurrent) {
-    if (results != nullptr) std::memcpy(results, target.bytes, count * type.bytes);
-    base::reduce(type, op, target.bytes, operands, count);
-  } else if (is_atomic_in_place(type, target.bytes)) {
-    base::reduce_shared(type, op, target.bytes, operands, results, count);
-  } else {
-    facts_.stripes->reduce(type, op, target, operands, results, count);
   }
 }
 

@@ -1,14 +1,18 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string_view>
 
 #include <oriel/layout.hpp>
 #include <oriel/operations.hpp>
+#include <oriel/shared_bytes.hpp>
 
+#include "base/reduction.hpp"
 #include "transport/completion.hpp"
 #include "transport/progress.hpp"
 #include "window/mechanism.hpp"
@@ -121,5 +125,26 @@ class Accumulator {
   AccumulateFacts facts_;
   std::unique_ptr<CopyScratch> scratch_;  // from the first accumulate that needs it
 };
+
+/// Whether atomic instructions combine elements, rather than whoever holds their stripe.
+[[nodiscard]] inline bool is_atomic_in_place(ElementType type, const std::byte* target) noexcept {
+  return detail::is_between(type.kind, ElementKind::signed8, ElementKind::unsigned64) &&
+         (std::bit_cast<std::uintptr_t>(target) & (type.bytes - 1)) == 0;
+}
+
+inline void Accumulator::in_place(ElementType type, OpCode op, const Stripes::Place& target,
+                                  const std::byte* operands, std::byte* results,
+                                  std::size_t count) const {
+  if (facts_.promises.no_concurrent) {
+    detail::before_loads();
+    detail::has_stored = true;
+    if (results != nullptr) std::memcpy(results, target.bytes, count * type.bytes);
+    base::reduce(type, op, target.bytes, operands, count);
+  } else if (is_atomic_in_place(type, target.bytes)) {
+    base::reduce_shared(type, op, target.bytes, operands, results, count);
+  } else {
+    facts_.stripes->reduce(type, op, target, operands, results, count);
+  }
+}
 
 }  // namespace oriel::window

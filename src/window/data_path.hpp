@@ -1,10 +1,11 @@
 #pragma once
-/// The way of a contiguous put or get from the public call to the endpoint, in line: every
-/// operation that the CPU cannot do at once takes it.
+/// The way of a contiguous put or get from the public call to the endpoint, in line: every one that
+/// the CPU cannot do at once takes it; and that of an accumulate which it can.
 
 #include <oriel/shared_bytes.hpp>
 
 #include "sync/flush.hpp"
+#include "window/accumulate.hpp"
 #include "window/window_state.hpp"
 
 namespace oriel::window {
@@ -75,6 +76,19 @@ inline void WindowState::put(const std::byte* source, std::size_t bytes, const T
 inline void WindowState::get(std::byte* destination, std::size_t bytes, const TargetBytes& from,
                              const Route& route) {
   start_get(locate(from, bytes, route), 0, destination, bytes, route);
+}
+
+inline bool WindowState::accumulate_in_place(ElementType type, OpCode op, const void* operands,
+                                             void* results, std::size_t count,
+                                             const TargetBytes& where) {
+  std::byte* const found = in_place_ ? find(where.rank, where.offset, count * type.bytes) : nullptr;
+  if (found == nullptr) return false;
+  check_supported(where.operation, type, op);
+  const auto rank = static_cast<std::size_t>(static_cast<int>(where.rank));
+  accumulator_->in_place(type, op, {found, where.offset, rank},
+                         static_cast<const std::byte*>(operands), static_cast<std::byte*>(results),
+                         count);
+  return true;
 }
 
 }  // namespace oriel::window

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cstring>
 
+#include <oriel/shared_bytes.hpp>
+
 #include "base/reduction.hpp"
 
 namespace oriel::window {
@@ -17,7 +19,10 @@ class Stripes::Held {
       : word_(lock_of(*stripes.words_[place.team_rank], place.offset / kStretch)) {
     if (!try_lock()) wait(stripes.vigil_);
   }
-  ~Held() { word_.store(0, std::memory_order_release); }
+  ~Held() {
+    detail::has_stored = true;
+    word_.store(0, std::memory_order_release);
+  }
   Held(const Held&) = delete;
   Held& operator=(const Held&) = delete;
 
@@ -28,7 +33,7 @@ class Stripes::Held {
     return words.stretch_locks[stretch % words.stretch_locks.size()];
   }
   [[nodiscard]] bool try_lock() const noexcept {
-    return word_.exchange(1, std::memory_order_acquire) == 0;
+    return word_.exchange(1) == 0;  // and a full barrier
   }
   /// Yields at once: who holds it needs a microsecond or less, or has no core.
   void wait(const sync::Vigil& vigil) const {
@@ -42,24 +47,26 @@ class Stripes::Held {
   std::atomic_ref<std::uint32_t> word_;
 };
 
+inline void Stripes::reduce_stretch(ElementType type, OpCode op, const Place& target,
+                                    const std::byte* operands, std::byte* results,
+                                    std::size_t count) const {
+  const Held held(*this, target);
+  if (results != nullptr) std::memcpy(results, target.bytes, count * type.bytes);
+  base::reduce(type, op, target.bytes, operands, count);
+}
+
 void Stripes::reduce(ElementType type, OpCode op, const Place& target, const std::byte* operands,
                      std::byte* results, std::size_t count) const {
-  std::size_t done = 0;  // bytes
-  while (count != 0) {
+  if (count * type.bytes <= kStretch - target.offset % kStretch) [[likely]]
+    return reduce_stretch(type, op, target, operands, results, count);
+  for (std::size_t done = 0; count != 0;) {  // bytes
     const Place rest{target.bytes + done, target.offset + done, target.team_rank};
     const std::size_t to_next = kStretch - rest.offset % kStretch;
-    const bool is_last = count * type.bytes <= to_next;  // as most often: a division less
-    const std::size_t begin_here =
-        is_last ? count : std::min(count, (to_next + type.bytes - 1) / type.bytes);
-    const std::size_t bytes = begin_here * type.bytes;
-    {
-      const Held held(*this, rest);
-      if (results != nullptr) std::memcpy(results + done, rest.bytes, bytes);
-      const std::byte* const from = operands != nullptr ? operands + done : nullptr;
-      base::reduce(type, op, rest.bytes, from, begin_here);
-    }
+    const std::size_t begin_here = std::min(count, (to_next + type.bytes - 1) / type.bytes);
+    reduce_stretch(type, op, rest, operands != nullptr ? operands + done : nullptr,
+                   results != nullptr ? results + done : nullptr, begin_here);
     count -= begin_here;
-    done += bytes;
+    done += begin_here * type.bytes;
   }
 }
 

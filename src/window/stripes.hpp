@@ -47,6 +47,10 @@ class Stripes {
  private:
   class Held;
 
+  /// The same, of elements that begin in one stretch.
+  void reduce_stretch(ElementType type, OpCode op, const Place& target, const std::byte* operands,
+                      std::byte* results, std::size_t count) const;
+
   std::span<sync::ControlWords* const> words_;
   const sync::Vigil& vigil_;
 };

@@ -19,18 +19,6 @@ void WindowState::check_atomics(std::string_view operation) const {
                                              .hint = "use a device with atomics, or one machine"});
 }
 
-bool WindowState::accumulate_in_place(ElementType type, OpCode op, const void* operands,
-                                      void* results, std::size_t count, const TargetBytes& where) {
-  std::byte* const found = in_place_ ? find(where.rank, where.offset, count * type.bytes) : nullptr;
-  if (found == nullptr) return false;
-  check_supported(where.operation, type, op);
-  const auto rank = static_cast<std::size_t>(static_cast<int>(where.rank));
-  accumulator_->in_place(type, op, {found, where.offset, rank},
-                         static_cast<const std::byte*>(operands), static_cast<std::byte*>(results),
-                         count);
-  return true;
-}
-
 /// Runs use(target, offset).
 template <class Use>
 void WindowState::at_target(const TargetBytes& where, std::size_t bytes, Peer& peer, Use&& use) {

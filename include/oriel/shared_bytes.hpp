@@ -71,6 +71,30 @@ bool copy_as_word(const std::byte* shared, std::size_t bytes, Copy copy) noexcep
   }
 }
 
+/// By registers: the ranges may overlap.
+template <std::size_t Bytes>
+void copy_block(std::byte* to, const std::byte* from) noexcept {
+  std::byte block[Bytes];
+  std::memcpy(block, from, Bytes);
+  std::memcpy(to, block, Bytes);
+}
+
+/// memmove(), without a call for the lengths that rows and blocks often have.
+inline void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
+  switch (bytes) {
+    case 0:
+      return;
+    case 16:
+      return copy_block<16>(to, from);
+    case 32:
+      return copy_block<32>(to, from);
+    case 64:
+      return copy_block<64>(to, from);
+    default:
+      std::memmove(to, from, bytes);
+  }
+}
+
 /// Copies into memory that others look at meanwhile. A naturally aligned word of 1, 2, 4 or 8 bytes
 /// is written whole, and after everything that this thread wrote before: whoever polls it never
 /// sees half of it, nor sees it before what it announces. More bytes are a plain copy; the ranges
@@ -78,16 +102,14 @@ bool copy_as_word(const std::byte* shared, std::size_t bytes, Copy copy) noexcep
 inline void store_bytes(std::byte* shared, const std::byte* from, std::size_t bytes) noexcept {
   has_stored = true;
   const auto store = [&](auto word) { store_word<decltype(word)>(shared, from); };
-  if (copy_as_word(shared, bytes, store) || bytes == 0) return;
-  std::memmove(shared, from, bytes);
+  if (!copy_as_word(shared, bytes, store)) copy_bytes(shared, from, bytes);
 }
 
 /// The counterpart: copies out of memory that others write to meanwhile.
 inline void load_bytes(std::byte* to, const std::byte* shared, std::size_t bytes) noexcept {
   before_loads();
   const auto load = [&](auto word) { load_word<decltype(word)>(to, shared); };
-  if (copy_as_word(shared, bytes, load) || bytes == 0) return;
-  std::memmove(to, shared, bytes);
+  if (!copy_as_word(shared, bytes, load)) copy_bytes(to, shared, bytes);
 }
 
 }  // namespace oriel::detail

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <exception>
+#include <map>
 #include <utility>
 
 #include "base/log.hpp"
@@ -23,6 +24,47 @@ std::vector<int> round_distances(int ranks) {
     distances.push_back(static_cast<int>(distance));
   }
   return distances;
+}
+
+namespace {
+
+/// Whom place `mine` of `places` meets, as places.
+template <class RankAt>
+void meet(std::vector<Meeting>& all, int places, int mine, RankAt&& rank_at) {
+  for (const int distance : round_distances(places)) {
+    all.push_back(
+        {rank_at((mine + distance) % places), rank_at((mine + places - distance) % places)});
+  }
+}
+
+}  // namespace
+
+std::vector<Meeting> meetings(int ranks, int rank) {
+  std::vector<Meeting> all;
+  meet(all, ranks, rank, [](int place) { return place; });
+  return all;
+}
+
+std::vector<Meeting> meetings(std::span<const int> nodes, int rank) {
+  std::map<int, std::vector<int>> machines;  // by number: their ranks
+  for (std::size_t member = 0; member < nodes.size(); ++member)
+    machines[nodes[member]].push_back(static_cast<int>(member));
+  const std::vector<int>& mine = machines.at(nodes[static_cast<std::size_t>(rank)]);
+  const bool alike = std::ranges::all_of(
+      machines, [&](const auto& machine) { return machine.second.size() == mine.size(); });
+  if (!alike) return meetings(static_cast<int>(nodes.size()), rank);
+  const auto place = std::ranges::find(mine, rank) - mine.begin();
+  std::vector<int> others;  // of the same place, by machine
+  for (const auto& [number, ranks] : machines)
+    others.push_back(ranks[static_cast<std::size_t>(place)]);
+  const auto machine = std::ranges::find(others, rank) - others.begin();
+  const auto among = [](const std::vector<int>& ranks) {
+    return [&](int at) { return ranks[static_cast<std::size_t>(at)]; };
+  };
+  std::vector<Meeting> all;
+  meet(all, static_cast<int>(mine.size()), static_cast<int>(place), among(mine));
+  meet(all, static_cast<int>(others.size()), static_cast<int>(machine), among(others));
+  return all;
 }
 
 Barrier::Barrier(std::span<const int> members, int rank, std::vector<Round> rounds,
@@ -52,8 +94,8 @@ void Barrier::signal(const Partner& to, std::size_t byte_offset, std::uint64_t v
 
 // What this rank has posted must be done before anyone may free what it goes through.
 void Barrier::drain() {
-  for (const auto& [ahead, behind] : rounds_) {
-    for (const Partner* partner : {&ahead, &behind}) {
+  for (const Round& round : rounds_) {
+    for (const Partner* partner : {&round.ahead, &round.behind}) {
       if (done_.remote_pending == 0) return;
       post(progress_, [&] { return partner->endpoint->seal(done_); });
     }
@@ -101,22 +143,20 @@ Departure Barrier::departure(const Error* why) const {
 }
 
 // Whoever is dead has no use for it, and no answer.
-void Barrier::tell(const Partner& partner, int distance, std::size_t word,
+void Barrier::tell(const Partner& partner, int member, std::size_t word,
                    const Departure& farewell) {
-  const auto size = static_cast<int>(members_.size());
-  const auto index = (static_cast<int>(rank_) + size + distance) % size;
-  if (health_.find(members_[static_cast<std::size_t>(index)])) return;
+  if (health_.find(members_[static_cast<std::size_t>(member)])) return;
   if (partner.endpoint->failure() != nullptr) return;
   signal(partner, offsetof(ControlWords, gave_up) + word * sizeof(std::uint64_t),
          farewell.packed());
 }
 
 void Barrier::tell_partners(const Departure& farewell) {
-  const std::vector<int> distances = round_distances(static_cast<int>(members_.size()));
-  for (std::size_t round = 0; round < rounds_.size(); ++round) {
+  for (std::size_t number = 0; number < rounds_.size(); ++number) {
+    const Round& round = rounds_[number];
     // I am the one behind for the partner ahead, and the other way round.
-    tell(rounds_[round].ahead, distances[round], 2 * round + 1, farewell);
-    tell(rounds_[round].behind, -distances[round], 2 * round, farewell);
+    tell(round.ahead, round.ranks.ahead, 2 * number + 1, farewell);
+    tell(round.behind, round.ranks.behind, 2 * number, farewell);
   }
 }
 

@@ -7,7 +7,8 @@
 
 namespace oriel::sync {
 
-/// Rounds of a dissemination barrier over 2^31 ranks.
+/// Rounds of a dissemination barrier over 2^31 ranks; or over fewer, of several machines, in two
+/// stages, which may take one more.
 inline constexpr unsigned kMaxRounds = 31;
 
 /// Partners of post/start/complete/wait that a rank's control area has room for.

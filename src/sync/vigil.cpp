@@ -23,7 +23,7 @@ Vigil::Vigil(std::span<const int> members, int rank, ControlWords& mine,
              transport::PeerHealth& health, Partners partners)
     : members_(members),
       rank_(static_cast<std::size_t>(rank)),
-      departures_(2 * static_cast<std::size_t>(std::bit_width(members.size() - 1))),
+      departures_(2 * (static_cast<std::size_t>(std::bit_width(members.size() - 1)) + 1)),
       mine_(mine),
       health_(health),
       partners_(std::move(partners)) {}

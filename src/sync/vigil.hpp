@@ -56,7 +56,7 @@ class Vigil {
 
   std::span<const int> members_;
   std::size_t rank_;
-  std::size_t departures_;  // words of gave_up that are in use
+  std::size_t departures_;  // words of gave_up that may be in use: see kMaxRounds
   ControlWords& mine_;
   transport::PeerHealth& health_;
   Partners partners_;

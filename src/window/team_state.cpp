@@ -30,7 +30,7 @@ TeamState::~TeamState() {
 }
 
 void TeamState::attach(std::span<const MemoryRecord> records) {
-  auto rounds = sync::make_rounds(size(), rank_, [&](int member) {
+  auto rounds = sync::make_rounds(sync::meetings(size(), rank_), [&](int member) {
     const auto index = static_cast<std::size_t>(member);
     const int world_rank = members_[index];
     transport::Transport* const path = job_->ranks[static_cast<std::size_t>(world_rank)].transport;

@@ -287,8 +287,10 @@ void WindowState::show_mapped_parts(std::span<const WindowRecord> records) {
 
 void WindowState::make_protocols() {
   JobContext& job = team_state_->job();
-  const int size = team_state_->size();
   const int rank = team_state_->rank();
+  std::vector<int> nodes;
+  for (const int member : team_state_->members())
+    nodes.push_back(job.ranks[static_cast<std::size_t>(member)].node);
   const auto by_data = [this](int index) {
     return peer(static_cast<std::size_t>(index)).control_by_data;
   };
@@ -298,9 +300,9 @@ void WindowState::make_protocols() {
   auto* const words = ::new (control_.data()) sync::ControlWords{};
   const auto slots =
       std::span(reinterpret_cast<std::uint64_t*>(words + 1), options_.notification_slots);
-  barrier_ = std::make_unique<sync::Barrier>(team_state_->members(), rank,
-                                             sync::make_rounds(size, rank, by_data), *words,
-                                             progress(), *job.health);
+  barrier_ = std::make_unique<sync::Barrier>(
+      team_state_->members(), rank, sync::make_rounds(sync::meetings(nodes, rank), by_data), *words,
+      progress(), *job.health);
   vigil_ =
       std::make_unique<sync::Vigil>(team_state_->members(), rank, *words, *job.health, by_data);
   locks_ = std::make_unique<LockEpochs>(*words, by_atomics, progress(), *vigil_, number_,

@@ -9,6 +9,8 @@
  * search: -DRANKS=3 -DBARRIERS=4
  * search: -DRANKS=4 -DBARRIERS=2 -DNOBODY_LEAVES
  * search: -DRANKS=4 -DBARRIERS=1
+ * search: -DRANKS=4 -DBARRIERS=2 -DNOBODY_LEAVES -DTWO_MACHINES
+ * search: -DRANKS=4 -DBARRIERS=1 -DTWO_MACHINES
  */
 
 #ifdef BROKEN_LAST_ROUND_LEFT_OUT
@@ -17,8 +19,13 @@
 #define ROUNDS 2
 #endif
 #define WORD(rank, round) (rank * 2 + round)
+#ifdef TWO_MACHINES /* of two ranks each: first the other one of the machine, then the other machine's of the same place */
+#define AHEAD(distance) (me ^ distance)
+#define BEHIND(distance) (me ^ distance)
+#else
 #define AHEAD(distance) ((me + distance) % RANKS)
 #define BEHIND(distance) ((me + RANKS - distance) % RANKS)
+#endif
 #define STAYS 0 /* else: the number of barriers that are good, plus one */
 
 byte round[RANKS * 2], told_round[RANKS * 2];
@@ -120,7 +127,7 @@ proctype rank(byte me) {
      do
      :: k == ROUNDS -> break
      :: else ->
-        tell_of_round(((me + (1 << k)) % RANKS));
+        tell_of_round(AHEAD((1 << k)));
         if
         :: HAS_COME
         :: IS_LEFT -> assert(epoch > good); give_up(); break

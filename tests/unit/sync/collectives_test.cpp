@@ -34,7 +34,7 @@ class Team {
     }
     for (int rank = 0; rank < size; ++rank) {
       const auto index = static_cast<std::size_t>(rank);
-      auto rounds = make_rounds(size, rank, [&](int other) {
+      auto rounds = make_rounds(meetings(size, rank), [&](int other) {
         return Partner{
             &endpoints[index],
             {reinterpret_cast<std::uint64_t>(areas[static_cast<std::size_t>(other)].data()), 0}};

@@ -50,7 +50,8 @@ class RingingEndpoint final : public MemoryEndpoint {
 
 class Ranks {
  public:
-  explicit Ranks(int size)
+  /// @param per_machine  ranks of each machine; 0: they are all alone, or all together
+  explicit Ranks(int size, int per_machine = 0)
       : words(static_cast<std::size_t>(size)), members(words.size()), doorbells(words.size()) {
     std::iota(members.begin(), members.end(), 0);
     for (int rank = 0; rank < size; ++rank) {
@@ -61,11 +62,11 @@ class Ranks {
     }
     for (int rank = 0; rank < size; ++rank) {
       const auto index = static_cast<std::size_t>(rank);
-      std::vector<sync::Round> rounds;
-      for (const int distance : sync::round_distances(size)) {
-        rounds.push_back({partner(rank, (rank + distance) % size),
-                          partner(rank, (rank + size - distance) % size)});
-      }
+      std::vector<int> nodes;
+      for (int other = 0; other < size; ++other)
+        nodes.push_back(per_machine == 0 ? 0 : other / per_machine);
+      auto rounds = sync::make_rounds(sync::meetings(nodes, rank),
+                                      [&](int other) { return partner(rank, other); });
       barriers.emplace_back(members, rank, std::move(rounds), words[index], progress[index],
                             health[index]);
       vigils.emplace_back(members, rank, words[index], health[index], partners(rank));

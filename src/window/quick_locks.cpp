@@ -1,5 +1,7 @@
 #include "window/quick_locks.hpp"
 
+#include <sched.h>
+
 namespace oriel::window {
 
 void QuickLocks::hint(std::uint64_t head) {
@@ -7,7 +9,18 @@ void QuickLocks::hint(std::uint64_t head) {
   locks_.hint(head);
 }
 
+void QuickLocks::meet_thread() noexcept {
+  const void* first = first_thread_.load(std::memory_order_relaxed);
+  if (first == nullptr && first_thread_.compare_exchange_strong(first, base::this_thread())) return;
+  if (settled_.load(std::memory_order_acquire)) return;
+  several_.store(true);
+  base::heavy_fence();
+  while (changing_.load(std::memory_order_acquire)) ::sched_yield();
+  settled_.store(true, std::memory_order_release);
+}
+
 std::optional<QuickLocks::Held> QuickLocks::take_over() noexcept {
+  tell_threads_apart();
   std::uint64_t found = word_.load(std::memory_order_relaxed);
   Word word;
   Word mine;

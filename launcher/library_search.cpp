@@ -95,9 +95,10 @@ LoadedFiles loaded_files(const fs::path& path, ElfFile elf, const std::vector<fs
   std::set<std::string> met;
   loaded.files.push_back({path, std::move(elf)});
   for (std::size_t i = 0; i < loaded.files.size(); ++i) {
-    const LoadedFiles::File user = loaded.files[i];
-    for (const std::string& name : user.elf.needed) {
+    const std::vector<std::string> needed = loaded.files[i].elf.needed;
+    for (const std::string& name : needed) {
       if (!met.insert(name).second) continue;
+      const LoadedFiles::File& user = loaded.files[i];  // the list grows below
       const auto found = find_library(name, user.elf, user.path, folders);
       auto library = found ? read_elf(*found) : std::nullopt;
       if (library) {

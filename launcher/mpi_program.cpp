@@ -73,7 +73,7 @@ void sort_out_calls(MpiProgram& program, const DropIn& drop_in) {
     if (is_mpi(name_of(file))) continue;
     if (std::ranges::any_of(file.elf.undefined, is_call)) program.callers.push_back(file.path);
     std::ranges::copy_if(file.elf.undefined, std::inserter(calls, calls.end()), is_call);
-    own.insert(file.elf.defined.begin(), file.elf.defined.end());
+    std::ranges::copy_if(file.elf.defined, std::inserter(own, own.end()), is_call);
   }
   for (const std::string& call : calls) {
     if (own.contains(call)) continue;  // of one of its own libraries

@@ -63,14 +63,14 @@ class Parser {
         sections_(file_.table<Elf64_Shdr>(header_.e_shoff,
                                           std::uint64_t{header_.e_shnum} * sizeof(Elf64_Shdr))) {}
 
-  ElfFile parse() {
+  ElfFile parse(ElfParts parts) {
     const auto segments = file_.table<Elf64_Phdr>(
         header_.e_phoff, std::uint64_t{header_.e_phnum} * sizeof(Elf64_Phdr));
     elf_.has_interpreter = std::ranges::any_of(
         segments, [](const Elf64_Phdr& segment) { return segment.p_type == PT_INTERP; });
     for (const Elf64_Shdr& section : sections_) {
       if (section.sh_type == SHT_DYNAMIC) read_dynamic(section);
-      if (section.sh_type == SHT_DYNSYM) read_symbols(section);
+      if (section.sh_type == SHT_DYNSYM && parts == ElfParts::all) read_symbols(section);
     }
     return std::move(elf_);
   }
@@ -138,17 +138,17 @@ bool is_elf_of_ours(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-std::optional<ElfFile> parse_elf(std::span<const std::byte> bytes) {
+std::optional<ElfFile> parse_elf(std::span<const std::byte> bytes, ElfParts parts) {
   if (!is_elf_of_ours(bytes)) return std::nullopt;
   try {
-    return Parser(bytes).parse();
+    return Parser(bytes).parse(parts);
   } catch (const Damaged&) {
     return std::nullopt;
   }
 }
 
 /// Mapped, not read: programs may be large, and little of them is looked at.
-std::optional<ElfFile> read_elf(const std::filesystem::path& path) {
+std::optional<ElfFile> read_elf(const std::filesystem::path& path, ElfParts parts) {
   const base::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat facts = {};
   if (!file || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size == 0)
@@ -157,7 +157,7 @@ std::optional<ElfFile> read_elf(const std::filesystem::path& path) {
   void* const mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
   if (mapped == MAP_FAILED) return std::nullopt;
   const base::Mapping bytes(static_cast<std::byte*>(mapped), base::Unmap{size});
-  return parse_elf({bytes.get(), size});
+  return parse_elf({bytes.get(), size}, parts);
 }
 
 }  // namespace oriel::launcher

@@ -119,11 +119,11 @@ std::string no_drop_in_text(const std::vector<fs::path>& places) {
 }
 
 MpiProgram look_at_program(const fs::path& path, const DropIn& drop_in,
-                           const std::vector<fs::path>& folders) {
+                           const std::vector<fs::path>& folders, ElfParts parts) {
   MpiProgram program;
-  auto elf = read_elf(path);
+  auto elf = read_elf(path, parts);
   if (!elf) return program;
-  program.loaded = loaded_files(path, std::move(*elf), folders);
+  program.loaded = loaded_files(path, std::move(*elf), folders, parts);
   program.mpi = linked_mpi(program.loaded);
   program.link = link_of(program, drop_in);
   sort_out_calls(program, drop_in);

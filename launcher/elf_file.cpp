@@ -1,15 +1,19 @@
 #include "launcher/elf_file.hpp"
 
 #include <elf.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <bit>
 #include <cstring>
-#include <fstream>
 #include <stdexcept>
 #include <string_view>
-#include <system_error>
 #include <type_traits>
+
+#include "base/shared_segment.hpp"
+#include "base/unique_fd.hpp"
 
 namespace oriel::launcher {
 namespace {
@@ -59,14 +63,14 @@ class Parser {
         sections_(file_.table<Elf64_Shdr>(header_.e_shoff,
                                           std::uint64_t{header_.e_shnum} * sizeof(Elf64_Shdr))) {}
 
-  ElfFile parse() {
+  ElfFile parse(ElfParts parts) {
     const auto segments = file_.table<Elf64_Phdr>(
         header_.e_phoff, std::uint64_t{header_.e_phnum} * sizeof(Elf64_Phdr));
     elf_.has_interpreter = std::ranges::any_of(
         segments, [](const Elf64_Phdr& segment) { return segment.p_type == PT_INTERP; });
     for (const Elf64_Shdr& section : sections_) {
       if (section.sh_type == SHT_DYNAMIC) read_dynamic(section);
-      if (section.sh_type == SHT_DYNSYM) read_symbols(section);
+      if (section.sh_type == SHT_DYNSYM && parts == ElfParts::all) read_symbols(section);
     }
     return std::move(elf_);
   }
@@ -134,30 +138,26 @@ bool is_elf_of_ours(std::span<const std::byte> bytes) {
 
 }  // namespace
 
-std::optional<ElfFile> parse_elf(std::span<const std::byte> bytes) {
+std::optional<ElfFile> parse_elf(std::span<const std::byte> bytes, ElfParts parts) {
   if (!is_elf_of_ours(bytes)) return std::nullopt;
   try {
-    return Parser(bytes).parse();
+    return Parser(bytes).parse(parts);
   } catch (const Damaged&) {
     return std::nullopt;
   }
 }
 
-std::optional<ElfFile> read_elf(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::string bytes(SELFMAG, '\0');
-  const auto read = [&](std::size_t offset) {
-    const auto wanted = static_cast<std::streamsize>(bytes.size() - offset);
-    return static_cast<bool>(file.read(bytes.data() + offset, wanted));
-  };
-  // Scripts and data may be large, and are none of our business.
-  if (!read(0) || bytes != ELFMAG) return std::nullopt;
-  std::error_code failure;
-  const auto size = std::filesystem::file_size(path, failure);
-  if (failure) return std::nullopt;
-  bytes.resize(size);
-  if (!read(SELFMAG)) return std::nullopt;
-  return parse_elf(std::as_bytes(std::span(bytes)));
+/// Mapped, not read: programs may be large, and little of them is looked at.
+std::optional<ElfFile> read_elf(const std::filesystem::path& path, ElfParts parts) {
+  const base::UniqueFd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  struct stat facts = {};
+  if (!file || ::fstat(file.get(), &facts) != 0 || !S_ISREG(facts.st_mode) || facts.st_size == 0)
+    return std::nullopt;
+  const auto size = static_cast<std::size_t>(facts.st_size);
+  void* const mapped = ::mmap(nullptr, size, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  if (mapped == MAP_FAILED) return std::nullopt;
+  const base::Mapping bytes(static_cast<std::byte*>(mapped), base::Unmap{size});
+  return parse_elf({bytes.get(), size}, parts);
 }
 
 }  // namespace oriel::launcher

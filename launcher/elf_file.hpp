@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <span>
@@ -21,11 +22,16 @@ struct ElfFile {
   friend bool operator==(const ElfFile&, const ElfFile&) = default;
 };
 
+/// How much of it to look for: large libraries have thousands of symbols.
+enum class ElfParts : std::uint8_t { without_symbols, all };
+
 /// Empty if the bytes are no ELF file of this machine's word size and byte order, or a damaged one.
 /// Pure. Tables are found by the section headers, which stripping leaves alone.
-[[nodiscard]] std::optional<ElfFile> parse_elf(std::span<const std::byte> bytes);
+[[nodiscard]] std::optional<ElfFile> parse_elf(std::span<const std::byte> bytes,
+                                               ElfParts parts = ElfParts::all);
 
 /// Empty also if there is no such file, or no right to read it.
-[[nodiscard]] std::optional<ElfFile> read_elf(const std::filesystem::path& path);
+[[nodiscard]] std::optional<ElfFile> read_elf(const std::filesystem::path& path,
+                                              ElfParts parts = ElfParts::all);
 
 }  // namespace oriel::launcher

@@ -90,16 +90,18 @@ std::optional<fs::path> find_library(const std::string& name, const ElfFile& use
   return std::nullopt;
 }
 
-LoadedFiles loaded_files(const fs::path& path, ElfFile elf, const std::vector<fs::path>& folders) {
+LoadedFiles loaded_files(const fs::path& path, ElfFile elf, const std::vector<fs::path>& folders,
+                         ElfParts parts) {
   LoadedFiles loaded;
   std::set<std::string> met;
   loaded.files.push_back({path, std::move(elf)});
   for (std::size_t i = 0; i < loaded.files.size(); ++i) {
-    const LoadedFiles::File user = loaded.files[i];
-    for (const std::string& name : user.elf.needed) {
+    const std::vector<std::string> needed = loaded.files[i].elf.needed;
+    for (const std::string& name : needed) {
       if (!met.insert(name).second) continue;
+      const LoadedFiles::File& user = loaded.files[i];  // the list grows below
       const auto found = find_library(name, user.elf, user.path, folders);
-      auto library = found ? read_elf(*found) : std::nullopt;
+      auto library = found ? read_elf(*found, parts) : std::nullopt;
       if (library) {
         loaded.files.push_back({*found, std::move(*library)});
       } else {

@@ -31,6 +31,7 @@ struct LoadedFiles {
 
 /// Each library once, in the order in which the dynamic linker searches them for symbols.
 [[nodiscard]] LoadedFiles loaded_files(const std::filesystem::path& path, ElfFile elf,
-                                       const std::vector<std::filesystem::path>& folders);
+                                       const std::vector<std::filesystem::path>& folders,
+                                       ElfParts parts = ElfParts::all);
 
 }  // namespace oriel::launcher

@@ -58,7 +58,8 @@ DropInFacts drop_in_facts(const JobRequest& request, const std::string& path) {
   if (!drop_in) return {.problem = no_drop_in_text(places)};
   DropInFacts facts{.library = drop_in->path.string(), .mpi = drop_in->mpi()};
   if (const auto file = program_file(request.program.front(), path)) {
-    const MpiProgram program = look_at_program(*file, *drop_in, library_folders());
+    const MpiProgram program =
+        look_at_program(*file, *drop_in, library_folders(), ElfParts::without_symbols);
     facts.link = program.link;
     facts.program_mpi = program.mpi;
   }

@@ -73,7 +73,7 @@ void sort_out_calls(MpiProgram& program, const DropIn& drop_in) {
     if (is_mpi(name_of(file))) continue;
     if (std::ranges::any_of(file.elf.undefined, is_call)) program.callers.push_back(file.path);
     std::ranges::copy_if(file.elf.undefined, std::inserter(calls, calls.end()), is_call);
-    own.insert(file.elf.defined.begin(), file.elf.defined.end());
+    std::ranges::copy_if(file.elf.defined, std::inserter(own, own.end()), is_call);
   }
   for (const std::string& call : calls) {
     if (own.contains(call)) continue;  // of one of its own libraries
@@ -119,11 +119,11 @@ std::string no_drop_in_text(const std::vector<fs::path>& places) {
 }
 
 MpiProgram look_at_program(const fs::path& path, const DropIn& drop_in,
-                           const std::vector<fs::path>& folders) {
+                           const std::vector<fs::path>& folders, ElfParts parts) {
   MpiProgram program;
-  auto elf = read_elf(path);
+  auto elf = read_elf(path, parts);
   if (!elf) return program;
-  program.loaded = loaded_files(path, std::move(*elf), folders);
+  program.loaded = loaded_files(path, std::move(*elf), folders, parts);
   program.mpi = linked_mpi(program.loaded);
   program.link = link_of(program, drop_in);
   sort_out_calls(program, drop_in);

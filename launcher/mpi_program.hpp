@@ -55,8 +55,10 @@ struct MpiProgram {
 
 /// Reads the program and its libraries, and runs nothing.
 /// @param folders  where its libraries are looked for
+/// @param parts  without_symbols: the link alone; who makes which calls is left empty
 [[nodiscard]] MpiProgram look_at_program(const std::filesystem::path& path, const DropIn& drop_in,
-                                         const std::vector<std::filesystem::path>& folders);
+                                         const std::vector<std::filesystem::path>& folders,
+                                         ElfParts parts = ElfParts::all);
 
 /// What a user has to know about the link, as the rest of a sentence that begins with the program's
 /// name; "" if all is well. @param mpi, wanted  the program's MPI and the drop-in's

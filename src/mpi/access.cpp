@@ -27,7 +27,7 @@ MPI_Aint begin_of(const Win& window, const Place& place, const Data& data) {
   MPI_Aint begin = 0;
   if (__builtin_mul_overflow(place.displacement, MPI_Aint{window.unit_of(place.rank)}, &begin))
     fail(MPI_ERR_RMA_RANGE, fmt::format("a displacement of {}", place.displacement));
-  if (data.type().is_contiguous() || data.bytes() == 0) return begin;  // Oriel looks at the rest
+  if (data.type().is_contiguous || data.bytes() == 0) return begin;  // Oriel looks at the rest
   const MPI_Aint last = static_cast<MPI_Aint>(data.count() - 1) * data.type().extent;
   const MPI_Aint from = begin + data.type().true_lower + std::min(last, MPI_Aint{0});
   const MPI_Aint to = begin + data.type().true_upper + std::max(last, MPI_Aint{0});

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include <oriel/rank.hpp>
@@ -31,9 +32,7 @@ class Data {
   [[nodiscard]] const FlatType& type() const noexcept { return *type_; }
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
   [[nodiscard]] std::size_t bytes() const noexcept { return count_ * type_->size; }
-  [[nodiscard]] std::size_t element_bytes() const noexcept {
-    return count_ * type_->element_bytes();
-  }
+  [[nodiscard]] std::size_t element_bytes() const noexcept { return count_ * type_->element_bytes; }
 
  private:
   [[noreturn]] static void fail_count(int count);
@@ -44,7 +43,7 @@ class Data {
 
 /// A place in a target's part.
 struct Place {
-  const char* call;
+  std::string_view call;  ///< whose name is known when it is compiled
   int rank;
   MPI_Aint displacement;
 };

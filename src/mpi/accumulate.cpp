@@ -52,57 +52,69 @@ std::optional<Layout> layout_of(const std::vector<std::size_t>& offsets, std::si
   return Layout::indexed(block, counted);
 }
 
-/// Sends updates on their way; with requests, keeps those.
+/// Null for what is not there.
+const void* address(const void* base, const Data* data, MPI_Aint offset) noexcept {
+  return data == nullptr ? nullptr : static_cast<const std::byte*>(base) + offset;
+}
+void* address(void* base, const Data* data, MPI_Aint offset) noexcept {
+  return data == nullptr ? nullptr : static_cast<std::byte*>(base) + offset;
+}
+
+bool has_adjacent(const Data* data) noexcept {
+  return data == nullptr || data->type().has_adjacent_elements;
+}
+
+/// All is one run of elements everywhere: no lists of pieces.
+bool is_adjacent(const Update& what) noexcept {
+  return has_adjacent(what.origin) && has_adjacent(what.result) && has_adjacent(&what.target);
+}
+
+/// How many elements: the origin may be shorter than the target.
+std::size_t count_of(const Update& what) noexcept {
+  std::size_t bytes = what.target.element_bytes();
+  if (what.origin != nullptr) bytes = std::min(bytes, what.origin->element_bytes());
+  return elements_in(bytes, what.target.type().element);
+}
+
+/// Sends an update on its way, whatever the arrangement of its elements; with requests, keeps
+/// those.
 class Updater {
  public:
-  Updater(Win& window, const Place& place, bool with_requests) noexcept
-      : window_(window), place_(place), with_requests_(with_requests) {}
+  Updater(Win& window, const Place& place, const Update& what, bool with_requests)
+      : window_(window),
+        place_(place),
+        what_(what),
+        with_requests_(with_requests),
+        type_(what.target.type().element),
+        code_(operation_code(what.op, what.target.type())) {}
 
-  void run(const Update& update, MPI_Aint begin) {
-    check_elements(update.origin, update.target, "origin");
-    check_elements(update.result, update.target, "result buffer");
-    type_ = update.target.type().element;
-    code_ = operation_code(update.op, update.target.type());
-    const std::size_t bytes = update.target.element_bytes();
-    if (has_adjacent(update.origin) && has_adjacent(update.result) && has_adjacent(&update.target))
-      return run_adjacent(update, begin, bytes);
+  void run(MPI_Aint begin) {
+    if (is_adjacent(what_)) {
+      const Layout all = Layout::contiguous(count_of(what_));
+      return carry_out({type_, code_, address(what_.operands, what_.origin, 0), all,
+                        address(what_.results, what_.result, 0), all, all},
+                       begin);
+    }
+    const std::size_t bytes = what_.target.element_bytes();
     const std::vector<Run> side_by_side{{0, bytes}};
-    Cursor operands = cursor_of(update.origin, bytes, side_by_side);
-    Cursor results = cursor_of(update.result, bytes, side_by_side);
-    Cursor there = cursor_of(&update.target, bytes, side_by_side);
+    Cursor operands = cursor_of(what_.origin, bytes, side_by_side);
+    Cursor results = cursor_of(what_.result, bytes, side_by_side);
+    Cursor there = cursor_of(&what_.target, bytes, side_by_side);
     for_each_batch<3>({&operands, &results, &there},
-                      [&](const Batch<3>& batch) { send(update, begin, batch); });
+                      [&](const Batch<3>& batch) { send(begin, batch); });
   }
   [[nodiscard]] std::vector<Request> take_requests() noexcept { return std::move(requests_); }
 
  private:
-  static bool has_adjacent(const Data* data) noexcept {
-    return data == nullptr || data->type().has_adjacent_elements();
-  }
-
-  /// What most programs do: no lists of pieces.
-  void run_adjacent(const Update& update, MPI_Aint begin, std::size_t bytes) {
-    if (update.origin != nullptr)  // it may be shorter than the target
-      bytes = std::min(bytes, update.origin->element_bytes());
-    const std::size_t count = bytes / type_.bytes;
-    const void* const operands = address(update.operands, update.origin, 0);
-    void* const results = address(update.results, update.result, 0);
-    if (!with_requests_)
-      return window_.window.accumulate(type_, code_, operands, results, count,
-                                       target_at(place_, begin));
-    const Layout all = Layout::contiguous(count);
-    carry_out({type_, code_, operands, all, results, all, all}, begin);
-  }
-
-  void send(const Update& update, MPI_Aint begin, const Batch<3>& batch) {
+  void send(MPI_Aint begin, const Batch<3>& batch) {
     const auto& [operands, results, there] = batch.places;
-    const std::size_t block = batch.bytes / type_.bytes;
+    const std::size_t block = elements_in(batch.bytes, type_);
     const auto from = layout_of(operands.offsets, block, type_.bytes, counted_[0]);
     const auto into = layout_of(results.offsets, block, type_.bytes, counted_[1]);
     const auto at = layout_of(there.offsets, block, type_.bytes, counted_[2]);
     const auto together = [&] {
-      carry_out({type_, code_, address(update.operands, update.origin, operands.begin), *from,
-                 address(update.results, update.result, results.begin), *into, *at},
+      carry_out({type_, code_, address(what_.operands, what_.origin, operands.begin), *from,
+                 address(what_.results, what_.result, results.begin), *into, *at},
                 begin + there.begin);
     };
     const auto apart = [&] {
@@ -111,8 +123,8 @@ class Updater {
         const auto offset = [&](const auto& place) {
           return place.begin + static_cast<MPI_Aint>(place.offsets[piece]);
         };
-        carry_out({type_, code_, address(update.operands, update.origin, offset(operands)), one,
-                   address(update.results, update.result, offset(results)), one, one},
+        carry_out({type_, code_, address(what_.operands, what_.origin, offset(operands)), one,
+                   address(what_.results, what_.result, offset(results)), one, one},
                   begin + offset(there));
       }
     };
@@ -130,39 +142,46 @@ class Updater {
       window_.window.accumulate(what, to);
   }
 
-  /// Null for what is not there.
-  static const void* address(const void* base, const Data* data, MPI_Aint offset) noexcept {
-    return data == nullptr ? nullptr : static_cast<const std::byte*>(base) + offset;
-  }
-  static void* address(void* base, const Data* data, MPI_Aint offset) noexcept {
-    return data == nullptr ? nullptr : static_cast<std::byte*>(base) + offset;
-  }
-
   Win& window_;
   const Place& place_;
+  const Update& what_;
   bool with_requests_;
-  ElementType type_{};
-  OpCode code_{};
+  ElementType type_;
+  OpCode code_;
   std::vector<std::size_t> counted_[3];
   std::vector<Request> requests_;
 };
 
-void update(Updater& updater, Win& window, const Place& place, const Update& what) {
-  if (!may_access(window, place)) return;
+/// Where the target's elements begin. None: there is nothing to do.
+std::optional<MPI_Aint> checked(Win& window, const Place& place, const Update& what) {
+  if (!may_access(window, place)) return std::nullopt;
   count(statistics().accumulates);
   if (!what.target.type().is_uniform && what.target.bytes() != 0)
     fail(MPI_ERR_TYPE, "the target's type is made of several basic types, or of one unknown");
   const MPI_Aint begin = begin_of(window, place, what.target);
   if (what.origin != nullptr) check_fits(*what.origin, what.target);
   if (what.result != nullptr) check_fits(what.target, *what.result);
-  if (what.target.bytes() == 0) return;
-  updater.run(what, begin);
+  if (what.target.bytes() == 0) return std::nullopt;
+  check_elements(what.origin, what.target, "origin");
+  check_elements(what.result, what.target, "result buffer");
+  return begin;
 }
 
-std::vector<Request> update(Win& window, const Place& place, bool with_requests,
-                            const Update& what) {
-  Updater updater(window, place, with_requests);
-  update(updater, window, place, what);
+void update(Win& window, const Place& place, const Update& what) {
+  const std::optional<MPI_Aint> begin = checked(window, place, what);
+  if (!begin) return;
+  if (!is_adjacent(what)) return Updater(window, place, what, false).run(*begin);
+  const FlatType& type = what.target.type();
+  window.window.accumulate(
+      type.element, operation_code(what.op, type), address(what.operands, what.origin, 0),
+      address(what.results, what.result, 0), count_of(what), target_at(place, *begin));
+}
+
+std::vector<Request> request_update(Win& window, const Place& place, const Update& what) {
+  const std::optional<MPI_Aint> begin = checked(window, place, what);
+  if (!begin) return {};
+  Updater updater(window, place, what, true);
+  updater.run(*begin);
   return updater.take_requests();
 }
 
@@ -216,7 +235,7 @@ extern "C" int MPI_Accumulate(const void* origin, int origin_count, MPI_Datatype
                            target_type, op, handle);
   return guarded(window, "MPI_Accumulate", [&] {
     const Data operands(origin_count, origin_type);
-    oriel::mpi::update(*window, Place{"MPI_Accumulate", rank, displacement}, false,
+    oriel::mpi::update(*window, Place{"MPI_Accumulate", rank, displacement},
                        {op, origin, &operands, nullptr, nullptr, Data(target_count, target_type)});
   });
 }
@@ -234,8 +253,8 @@ extern "C" int MPI_Raccumulate(const void* origin, int origin_count, MPI_Datatyp
     const Data operands(origin_count, origin_type);
     oriel::mpi::check_request(*window, place);
     *request = oriel::mpi::make_request(
-        *window, oriel::mpi::update(
-                     *window, place, true,
+        *window, oriel::mpi::request_update(
+                     *window, place,
                      {op, origin, &operands, nullptr, nullptr, Data(target_count, target_type)}));
   });
 }
@@ -252,7 +271,7 @@ extern "C" int MPI_Get_accumulate(const void* origin, int origin_count, MPI_Data
     std::optional<Data> operands;  // MPI_NO_OP says nothing of them
     if (op != MPI_NO_OP) operands.emplace(origin_count, origin_type);
     const Data results(result_count, result_type);
-    oriel::mpi::update(*window, Place{"MPI_Get_accumulate", rank, displacement}, false,
+    oriel::mpi::update(*window, Place{"MPI_Get_accumulate", rank, displacement},
                        {op, origin, operands ? &*operands : nullptr, result, &results,
                         Data(target_count, target_type)});
   });
@@ -275,9 +294,9 @@ extern "C" int MPI_Rget_accumulate(const void* origin, int origin_count, MPI_Dat
     const Data results(result_count, result_type);
     oriel::mpi::check_request(*window, place);
     *request = oriel::mpi::make_request(
-        *window, oriel::mpi::update(*window, place, true,
-                                    {op, origin, operands ? &*operands : nullptr, result, &results,
-                                     Data(target_count, target_type)}));
+        *window, oriel::mpi::request_update(*window, place,
+                                            {op, origin, operands ? &*operands : nullptr, result,
+                                             &results, Data(target_count, target_type)}));
   });
 }
 

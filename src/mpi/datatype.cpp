@@ -124,7 +124,7 @@ void add_parts(TypeMap& map, const Contents& of) {
   }
 }
 
-FlatType make(MPI_Datatype type) {
+FlatType flatten_any(MPI_Datatype type) {
   const Contents of(type);
   MPI_Count size = 0;
   check(PMPI_Type_size_x(type, &size), "MPI_Type_size_x");
@@ -135,6 +135,12 @@ FlatType make(MPI_Datatype type) {
   add_parts(map, of);
   FlatType flat = std::move(map).finish();
   check(PMPI_Type_get_extent(type, &flat.lower_bound, &flat.extent), "MPI_Type_get_extent");
+  return flat;
+}
+
+FlatType make(MPI_Datatype type) {
+  FlatType flat = flatten_any(type);
+  flat.summarize();
   return flat;
 }
 
@@ -250,6 +256,17 @@ void TypeMap::add_element(const FlatType& part) {
     flat_.is_uniform &= part.is_uniform && part.element == flat_.element;
     flat_.operations &= part.operations;
   }
+}
+
+void FlatType::summarize() noexcept {
+  const auto is_run_of = [this](const std::vector<Run>& runs, std::size_t bytes) {
+    return runs.size() == 1 && runs[0].offset == 0 && runs[0].bytes == bytes &&
+           static_cast<std::size_t>(extent) == bytes;
+  };
+  element_bytes = 0;
+  for (const Run& run : elements()) element_bytes += run.bytes;
+  has_adjacent_elements = is_run_of(elements(), element_bytes);
+  is_contiguous = size == 0 || is_run_of(data, size);
 }
 
 FlatType TypeMap::finish() && {

@@ -3,6 +3,7 @@
 
 #include <mpi.h>
 
+#include <bit>
 #include <bitset>
 #include <cstddef>
 #include <memory>
@@ -46,24 +47,20 @@ struct FlatType {
   [[nodiscard]] const std::vector<Run>& elements() const noexcept {
     return padded.empty() ? data : padded;
   }
-  /// Bytes of whole elements.
-  [[nodiscard]] std::size_t element_bytes() const noexcept {
-    std::size_t bytes = 0;
-    for (const Run& run : elements()) bytes += run.bytes;
-    return bytes;
-  }
+  // What summarize() finds in the above, as every operation asks for it.
+  std::size_t element_bytes = 0;  ///< of whole elements
   /// Any number of instances is one run of elements, from the very address on.
-  [[nodiscard]] bool has_adjacent_elements() const noexcept {
-    const std::vector<Run>& runs = elements();
-    return runs.size() == 1 && runs[0].offset == 0 &&
-           static_cast<std::size_t>(extent) == runs[0].bytes;
-  }
-  /// The same of its data, gaps in pairs being none.
-  [[nodiscard]] bool is_contiguous() const noexcept {
-    return size == 0 ||
-           (data.size() == 1 && data[0].offset == 0 && static_cast<std::size_t>(extent) == size);
-  }
+  bool has_adjacent_elements = false;
+  bool is_contiguous = true;  ///< the same of its data, gaps in pairs being none
+
+  void summarize() noexcept;
 };
+
+/// How many elements `bytes` are. Most sizes are powers of two, which need no division.
+[[nodiscard]] inline std::size_t elements_in(std::size_t bytes, ElementType type) noexcept {
+  const std::size_t size = type.bytes;
+  return (size & (size - 1)) == 0 ? bytes >> std::countr_zero(size) : bytes / size;
+}
 
 /// The type, flattened once and kept with the handle: predefined ones by a table, derived ones by
 /// an attribute of the type, which MPI drops when the type is freed, while who holds the pointer

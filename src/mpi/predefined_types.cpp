@@ -214,6 +214,7 @@ class Table {
     if (find(type) != nullptr || flat.size == 0) return;  // another name of the same; not there
     FlatType* const kept = &flats_[count_++];
     *kept = std::move(flat);
+    kept->summarize();
     std::size_t at = home_of(type);
     while (slots_[at].flat != nullptr) at = after(at);
     slots_[at] = {type, kept};

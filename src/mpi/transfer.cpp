@@ -90,7 +90,7 @@ void move(Way&& way, Win& window, typename std::decay_t<Way>::Address address, c
   const MPI_Aint begin = begin_of(window, place, target);
   const std::size_t bytes = std::min(origin.bytes(), target.bytes());
   if (bytes == 0) return;
-  if (origin.type().is_contiguous() && target.type().is_contiguous())
+  if (origin.type().is_contiguous && target.type().is_contiguous)
     return way.run(window, address, bytes, target_at(place, begin));
   move_pieces(way, window, address, origin, place, begin, target);
 }

@@ -9,6 +9,7 @@
 #include <exception>
 #include <functional>
 #include <random>
+#include <stdexcept>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,6 +21,7 @@
 #include "bootstrap/exchange.hpp"
 #include "topology/memory_binding.hpp"
 #include "topology/placement.hpp"
+#include "topology/process_cpus.hpp"
 #include "transport/shm/shm_transport.hpp"
 #include "transport/verbs/device_inventory.hpp"
 #include "transport/verbs/verbs_transport.hpp"
@@ -64,7 +66,7 @@ RuntimeState::RuntimeState(std::unique_ptr<bootstrap::Bootstrap> group,
         oversubscribed(records));
   }
   make_teams();
-  base::log(base::LogLevel::info, "{}", describe());
+  if (base::log_enabled(base::LogLevel::info)) base::log(base::LogLevel::info, "{}", describe());
 }
 
 StartRecord RuntimeState::make_record(const std::vector<std::string>& environment) {
@@ -81,9 +83,9 @@ StartRecord RuntimeState::make_record(const std::vector<std::string>& environmen
   set_text(record.visibility, base::to_string(options_.visibility));
   record.fake_nodes = options_.fake_nodes;
 
-  topology_ = topology::Topology::discover();
-  record.usable_pus = topology_->usable_cpus().count();
-  record.cpus_hash = std::hash<std::string>{}(topology_->usable_cpus().to_string());
+  const auto cpus = topology::process_cpus();
+  record.usable_pus = cpus.count();
+  record.cpus_hash = std::hash<std::string>{}(cpus.to_string());
 
   shm_ = std::make_unique<shm::ShmTransport>(rank_, health_);
   record.shm_address = shm_->address();
@@ -124,9 +126,19 @@ void RuntimeState::start_shm(std::span<const StartRecord> records) {
   shm_->meet(list);
   transports_.push_back(shm_.get());
   if (paths_.needs_verbs) return;  // then the device has a say in the placement
-  const auto placement = topology::choose_placement(*topology_, topology_->usable_cpus(), {}, 0);
+  if (topology::has_several_numa_nodes()) choose_placement({}, 0);
+}
+
+/// Looks at the whole machine, which takes longer than all else here: not done where nobody
+/// chooses.
+topology::Placement RuntimeState::choose_placement(std::span<const std::string> devices,
+                                                   unsigned turn) {
+  topology_ = topology::Topology::discover();
+  auto placement = topology::choose_placement(
+      *topology_, topology_->usable_cpus(), topology::device_localities(*topology_, devices), turn);
   numa_node_ = placement.numa_node;
   placement_ = placement.reason;
+  return placement;
 }
 
 void RuntimeState::start_verbs(std::span<const StartRecord> records) {
@@ -136,11 +148,7 @@ void RuntimeState::start_verbs(std::span<const StartRecord> records) {
     const auto turn =
         std::ranges::count(std::span(paths_.node).first(static_cast<std::size_t>(rank_)),
                            paths_.node[static_cast<std::size_t>(rank_)]);
-    const auto placement = topology::choose_placement(
-        *topology_, topology_->usable_cpus(), topology::device_localities(*topology_, names),
-        static_cast<unsigned>(turn));
-    numa_node_ = placement.numa_node;
-    placement_ = placement.reason;
+    const auto placement = choose_placement(names, static_cast<unsigned>(turn));
     verbs_ = std::make_unique<verbs::VerbsTransport>(options_, placement.device.value_or(""), rank_,
                                                      records[0].nonce, health_);
     return verbs_->address();
@@ -244,14 +252,26 @@ void RuntimeState::wait_for_all() {
 }
 
 std::string RuntimeState::describe() const {
-  std::string text = fmt::format(
-      "Oriel {}: rank {} of {} on {} (process {})\n  machine: {}\n  placement: {}\n  paths: {}\n",
-      ORIEL_VERSION_STRING, rank_, job_.ranks.size(), host_.name, ::getpid(), topology_->describe(),
-      placement_, paths_.reason);
+  std::string text = fmt::format("Oriel {}: rank {} of {} on {} (process {})\n{}  paths: {}\n",
+                                 ORIEL_VERSION_STRING, rank_, job_.ranks.size(), host_.name,
+                                 ::getpid(), describe_machine(), paths_.reason);
   for (const transport::Transport* transport : transports_) {
     text += fmt::format("  {}\n", transport->describe());
   }
   return text;
+}
+
+// Where the start has not looked at the machine, whoever wants to read of it makes up for that.
+std::string RuntimeState::describe_machine() const {
+  constexpr const char* kText = "  machine: {}\n  placement: {}\n";
+  if (topology_) return fmt::format(kText, topology_->describe(), placement_);
+  try {
+    const auto topology = topology::Topology::discover();
+    return fmt::format(kText, topology.describe(),
+                       topology::choose_placement(topology, topology.usable_cpus(), {}, 0).reason);
+  } catch (const std::runtime_error& error) {
+    return fmt::format("  machine: {}\n", error.what());
+  }
 }
 
 }  // namespace oriel::runtime

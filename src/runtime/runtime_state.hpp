@@ -12,6 +12,7 @@
 #include "bootstrap/bootstrap.hpp"
 #include "runtime/path_plan.hpp"
 #include "runtime/start_record.hpp"
+#include "topology/placement.hpp"
 #include "topology/topology.hpp"
 #include "transport/buffer.hpp"
 #include "transport/lanes.hpp"
@@ -50,12 +51,14 @@ class RuntimeState {
   void plan(std::span<const StartRecord> records);
   void start_shm(std::span<const StartRecord> records);
   void start_verbs(std::span<const StartRecord> records);
+  topology::Placement choose_placement(std::span<const std::string> devices, unsigned turn);
   void make_teams();
   [[nodiscard]] Team make_team(std::optional<int> node);
   void leave() noexcept;
   void wait_for_all();
   [[nodiscard]] std::vector<transport::Peer> peers(std::span<const StartRecord> records) const;
   void place(std::span<std::byte> memory) const;
+  [[nodiscard]] std::string describe_machine() const;
   [[nodiscard]] bool oversubscribed(std::span<const StartRecord> records) const;
 
   std::unique_ptr<bootstrap::Bootstrap> group_;  // used at the start alone; the last to go
@@ -63,7 +66,7 @@ class RuntimeState {
   int exceptions_at_start_;
   base::Options options_;
   base::HostIdentity host_;
-  std::optional<topology::Topology> topology_;
+  std::optional<topology::Topology> topology_;  // if there was something to choose
   std::optional<int> numa_node_;
   std::string placement_;  // readable
   PathPlan paths_;

@@ -72,6 +72,17 @@ TEST(MpiProgram, TheLinkDecidesWhetherAnythingCanBeDone) {
 #endif
 }
 
+TEST(MpiProgram, TheLinkIsTheSameWithoutALookAtSymbols) {
+  for (const char* const name : {"open_mpi_user", "libuser.so", "mpich_user", "plain_user"}) {
+    const MpiProgram whole = look_at(built(name));
+    const MpiProgram link =
+        look_at_program(built(name), drop_in(), library_folders(), ElfParts::without_symbols);
+    EXPECT_EQ(link.link, whole.link) << name;
+    EXPECT_EQ(link.mpi, whole.mpi) << name;
+    EXPECT_TRUE(link.taken.empty() && link.left.empty()) << name;
+  }
+}
+
 TEST(LibrarySearch, WhatIsNotFoundIsNamed) {
   const ElfFile elf{.has_interpreter = true, .needed = {"libmpi.so.12"}};
   const LoadedFiles loaded = loaded_files("/nowhere/program", elf, {});

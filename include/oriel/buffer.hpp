@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 #include <oriel/export.hpp>
 #include <oriel/runtime.hpp>
@@ -46,16 +47,22 @@ class Buffer {
 
  public:
   Buffer(const Runtime& job, std::size_t count)
-      : bytes_(job, window::checked_bytes("Buffer", count, sizeof(T))), count_(count) {}
-  [[nodiscard]] std::span<T> span() const noexcept {
-    return {reinterpret_cast<T*>(bytes_.bytes().data()), count_};
+      : bytes_(job, window::checked_bytes("Buffer", count, sizeof(T))),
+        span_(reinterpret_cast<T*>(bytes_.bytes().data()), count) {}
+  Buffer(Buffer&& other) noexcept
+      : bytes_(std::move(other.bytes_)), span_(std::exchange(other.span_, {})) {}
+  Buffer& operator=(Buffer&& other) noexcept {
+    bytes_ = std::move(other.bytes_);
+    span_ = std::exchange(other.span_, {});
+    return *this;
   }
-  [[nodiscard]] std::size_t size() const noexcept { return count_; }
-  [[nodiscard]] T& operator[](std::size_t index) const noexcept { return span()[index]; }
+  [[nodiscard]] std::span<T> span() const noexcept { return span_; }
+  [[nodiscard]] std::size_t size() const noexcept { return span_.size(); }
+  [[nodiscard]] T& operator[](std::size_t index) const noexcept { return span_[index]; }
 
  private:
   BufferBytes bytes_;
-  std::size_t count_;
+  std::span<T> span_;
 };
 
 }  // namespace oriel

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <utility>
 
 #include <oriel/export.hpp>
 
@@ -51,7 +52,8 @@ void load_word(std::byte* to, const std::byte* shared) noexcept {
 /// Calls copy(Word{}) with the type of the naturally aligned word that `shared` is; false if it is
 /// none.
 template <class Copy>
-bool copy_as_word(const std::byte* shared, std::size_t bytes, Copy copy) noexcept {
+[[gnu::always_inline]] inline bool copy_as_word(const std::byte* shared, std::size_t bytes,
+                                                Copy copy) noexcept {
   const auto as = [&](auto word) {
     const bool aligned = std::bit_cast<std::uintptr_t>(shared) % sizeof word == 0;
     if (aligned) copy(word);
@@ -71,12 +73,20 @@ bool copy_as_word(const std::byte* shared, std::size_t bytes, Copy copy) noexcep
   }
 }
 
-/// By registers: the ranges may overlap.
-template <std::size_t Bytes>
-void copy_block(std::byte* to, const std::byte* from) noexcept {
-  std::byte block[Bytes];
-  std::memcpy(block, from, Bytes);
-  std::memcpy(to, block, Bytes);
+using Chunk [[gnu::vector_size(16)]] = std::uint8_t;
+
+/// Chunks side by side, all read before the first is written: the ranges may overlap.
+template <std::size_t... Numbers>
+void copy_chunks(std::byte* to, const std::byte* from, std::index_sequence<Numbers...>) noexcept {
+  const auto load = [from](std::size_t number) {
+    Chunk chunk;
+    std::memcpy(&chunk, from + number * sizeof chunk, sizeof chunk);
+    return chunk;
+  };
+  const auto store = [to](auto... chunks) {  // in registers
+    (std::memcpy(to + Numbers * sizeof(Chunk), &chunks, sizeof(Chunk)), ...);
+  };
+  store(load(Numbers)...);
 }
 
 /// From here on a copy past the caches is the faster one: by 10 to 17 %, and still by 5 to 10 % for
@@ -90,11 +100,11 @@ inline void copy_bytes(std::byte* to, const std::byte* from, std::size_t bytes) 
     case 0:
       return;
     case 16:
-      return copy_block<16>(to, from);
+      return copy_chunks(to, from, std::make_index_sequence<1>());
     case 32:
-      return copy_block<32>(to, from);
+      return copy_chunks(to, from, std::make_index_sequence<2>());
     case 64:
-      return copy_block<64>(to, from);
+      return copy_chunks(to, from, std::make_index_sequence<4>());
     default:
       if (bytes >= kManyBytes) [[unlikely]]
         return copy_many_bytes(to, from, bytes);

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <thread>
 #include <vector>
@@ -52,17 +53,19 @@ TEST(SharedBytes, ManyBytesAreCopiedAtAnyAlignment) {
   constexpr std::size_t kRoom = kManyBytes + 256;
   std::vector<std::byte> from(kRoom);
   for (std::size_t i = 0; i < kRoom; ++i) from[i] = static_cast<std::byte>(i * 13 + i / 251);
-  for (const std::size_t extra : {0U, 1U, 63U, 100U}) {
-    for (const std::size_t at : {0U, 1U, 15U, 16U, 37U}) {
-      std::vector<std::byte> to(kRoom, std::byte{0xEE});
-      const std::size_t bytes = kManyBytes + extra;
-      store_bytes(to.data() + at, from.data() + 3, bytes);
-      EXPECT_TRUE(std::equal(from.begin() + 3, from.begin() + 3 + std::ptrdiff_t(bytes),
-                             to.begin() + std::ptrdiff_t(at)));
-      EXPECT_EQ(std::ranges::count(std::span(to).first(at), std::byte{0xEE}), std::ptrdiff_t(at));
-      const auto rest = std::span(to).subspan(at + bytes);
-      EXPECT_EQ(std::ranges::count(rest, std::byte{0xEE}), std::ssize(rest));
-    }
+  struct Copy {
+    std::size_t extra;
+    std::size_t at;
+  };
+  for (const auto [extra, at] :
+       {Copy{0, 0}, Copy{1, 1}, Copy{63, 15}, Copy{100, 37}, Copy{0, 16}}) {
+    std::vector<std::byte> to(kRoom, std::byte{0xEE});
+    const std::size_t bytes = kManyBytes + extra;
+    store_bytes(to.data() + at, from.data() + 3, bytes);
+    EXPECT_EQ(std::memcmp(to.data() + at, from.data() + 3, bytes), 0) << bytes << " at " << at;
+    EXPECT_EQ(std::ranges::count(std::span(to).first(at), std::byte{0xEE}), std::ptrdiff_t(at));
+    const auto rest = std::span(to).subspan(at + bytes);
+    EXPECT_EQ(std::ranges::count(rest, std::byte{0xEE}), std::ssize(rest));
   }
 }
 

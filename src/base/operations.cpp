@@ -86,7 +86,8 @@ constexpr auto kMeanings = [] {
 }
 [[nodiscard]] bool has_its_meaning(ElementKind kind, OpCode code) noexcept {
   const auto bit = static_cast<std::size_t>(code);
-  return bit < kCodes.size() && (kMeanings[static_cast<std::size_t>(kind)] >> bit & 1U) != 0;
+  return bit < kCodes.size() &&
+         (std::uint32_t{kMeanings[static_cast<std::size_t>(kind)]} >> bit & 1U) != 0;
 }
 
 [[noreturn]] void refuse(std::string_view operation, ElementType type, OpCode code) {

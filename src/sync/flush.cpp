@@ -19,16 +19,4 @@ void wait_remote(transport::Progress& progress, transport::Completion& done) {
   throw_failure(done);
 }
 
-void flush(transport::Progress& progress, transport::Endpoint& endpoint,
-           transport::Completion& done) {
-  post(progress, [&] { return endpoint.seal(done); });
-  wait_remote(progress, done);
-}
-
-void flush_local(transport::Progress& progress, transport::Endpoint& endpoint,
-                 transport::Completion& done) {
-  if (done.local_pending != 0) post(progress, [&] { return endpoint.seal(done); });
-  wait_local(progress, done);
-}
-
 }  // namespace oriel::sync

@@ -50,11 +50,17 @@ void wait_remote(transport::Progress& progress, transport::Completion& done);
 
 /// Completes at the target everything posted on `endpoint` so far that `done` counts: bytes are
 /// visible there on return.
-void flush(transport::Progress& progress, transport::Endpoint& endpoint,
-           transport::Completion& done);
+inline void flush(transport::Progress& progress, transport::Endpoint& endpoint,
+                  transport::Completion& done) {
+  post(progress, [&] { return endpoint.seal_and_look(done); });
+  if (done.remote_pending != 0 || done.failure != nullptr) wait_remote(progress, done);
+}
 
 /// The same for the origin's side only.
-void flush_local(transport::Progress& progress, transport::Endpoint& endpoint,
-                 transport::Completion& done);
+inline void flush_local(transport::Progress& progress, transport::Endpoint& endpoint,
+                        transport::Completion& done) {
+  if (done.local_pending != 0) post(progress, [&] { return endpoint.seal_and_look(done); });
+  if (done.local_pending != 0 || done.failure != nullptr) wait_local(progress, done);
+}
 
 }  // namespace oriel::sync

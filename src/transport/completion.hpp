@@ -40,6 +40,13 @@ struct Completion {
     if (within != nullptr) [[unlikely]]
       within->remotely_done();
   }
+  /// Done at the target, and here if it was not before. @param copied  as for started()
+  void finished(bool copied) noexcept {
+    local_pending -= copied ? 0 : 1;
+    --remote_pending;
+    if (within != nullptr) [[unlikely]]
+      within->finished(copied);
+  }
   void failed(const Error& why) noexcept {
     if (failure == nullptr) failure = &why;
     if (within != nullptr) within->failed(why);

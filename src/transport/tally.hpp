@@ -21,6 +21,7 @@ struct Tally {
     std::atomic<std::uint64_t> value_{0};
   };
 
+  Count lone_requests;  ///< work requests with a doorbell of their own; the next two leave them out
   Count work_requests;
   Count doorbells;
   Count completions;

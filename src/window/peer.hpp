@@ -47,6 +47,10 @@ struct Peer {
   /// the common turn.
   std::atomic<Pending*> by_lane{nullptr};
 
+  [[nodiscard]] bool was_met_by_lane() const noexcept {
+    return by_lane.load(std::memory_order_acquire) != nullptr;
+  }
+
   Peer() = default;
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;

@@ -43,8 +43,8 @@ void WindowState::accumulate(AccumulateRequest request, const TargetBytes& where
 
 /// The short way of what is asked for most: the sum of one integer of 64 bits, which the target's
 /// device adds. False, and nothing is done, where it is another's, or not there.
-bool WindowState::add_word(const void* operand, void* result, const TargetBytes& where,
-                           const Route& route) {
+[[gnu::hot]] bool WindowState::add_word(const void* operand, void* result, const TargetBytes& where,
+                                        const Route& route) {
   constexpr std::size_t kWord = sizeof(std::uint64_t);
   const Target& part = route.peer.target;
   if (!route.peer.adds_words || where.offset > part.bytes || part.bytes - where.offset < kWord)
@@ -59,8 +59,9 @@ bool WindowState::add_word(const void* operand, void* result, const TargetBytes&
   return true;
 }
 
-void WindowState::accumulate(ElementType type, OpCode op, const void* operands, void* results,
-                             std::size_t count, const TargetBytes& where, const Route& route) {
+[[gnu::hot]] void WindowState::accumulate(ElementType type, OpCode op, const void* operands,
+                                          void* results, std::size_t count,
+                                          const TargetBytes& where, const Route& route) {
   const bool is_word = type.kind == ElementKind::unsigned64 || type.kind == ElementKind::signed64;
   if (is_word && type.bytes == sizeof(std::uint64_t) && op == OpCode::sum && count == 1 &&
       add_word(operands, results, where, route))

@@ -198,8 +198,8 @@ namespace {
 
 }  // namespace
 
-void WindowBytes::put_by_way(const void* source, std::size_t bytes, Rank target,
-                             std::size_t offset) {
+[[gnu::hot]] void WindowBytes::put_by_way(const void* source, std::size_t bytes, Rank target,
+                                          std::size_t offset) {
   WindowState& window = checked("put");
   const std::size_t sent =
       window.transfer_at_once("put", target, offset, bytes,
@@ -211,8 +211,8 @@ void WindowBytes::put_by_way(const void* source, std::size_t bytes, Rank target,
   put_rest(window, bytes_of(source) + sent, bytes - sent, target, offset + sent);
 }
 
-void WindowBytes::get_by_way(void* destination, std::size_t bytes, Rank target,
-                             std::size_t offset) {
+[[gnu::hot]] void WindowBytes::get_by_way(void* destination, std::size_t bytes, Rank target,
+                                          std::size_t offset) {
   WindowState& window = checked("get");
   const std::size_t asked =
       window.transfer_at_once("get", target, offset, bytes,
@@ -292,8 +292,9 @@ void WindowBytes::accumulate(ElementType type, OpCode op, const void* operands, 
   });
 }
 
-void WindowBytes::accumulate_now(ElementType type, OpCode op, const void* operands, void* results,
-                                 std::size_t count, const TargetBytes& target) {
+[[gnu::hot]] void WindowBytes::accumulate_now(ElementType type, OpCode op, const void* operands,
+                                              void* results, std::size_t count,
+                                              const TargetBytes& target) {
   WindowState& window = checked(target.operation);
   if (window.accumulate_in_place(type, op, operands, results, count, target)) return;
   window.operate_now(target, [&](const Route& route) {

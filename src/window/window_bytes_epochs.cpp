@@ -16,7 +16,7 @@ using window::WindowState;
 
 // ---- flush and fence
 
-void WindowBytes::wait_for(Rank target) {
+[[gnu::hot]] void WindowBytes::wait_for(Rank target) {
   checked("flush").flush(target);
 }
 void WindowBytes::wait_for_all() {

@@ -40,7 +40,7 @@ void WindowState::flush_peer(Traffic& way, Peer& peer) {
   pending.flushed.store(posted, std::memory_order_relaxed);
 }
 
-void WindowState::flush_local_peer(Traffic& way, Peer& peer, Completion& done) {
+[[gnu::hot]] void WindowState::flush_local_peer(Traffic& way, Peer& peer, Completion& done) {
   const Target& target = peer.target;
   if (way.lane() == nullptr && target.atomics != target.data && done.local_pending != 0) {
     sync::post(way.turns(), [&]() noexcept { return target.atomics->seal(done); });
@@ -53,11 +53,10 @@ bool WindowState::is_any_lane_touched() const noexcept {
 }
 
 /// Runs flush(way) for each lane by which something may be under way to the peer, in its turn. What
-/// other threads have under way counts as this rank's.
+/// other threads have under way counts as this rank's. Requires: the peer was met by a lane.
 template <class Flush>
-void WindowState::in_lanes_to(Peer& peer, Flush&& flush) {
+[[gnu::noinline]] void WindowState::in_lanes_to(Peer& peer, Flush&& flush) {
   const Pending* const pending = peer.by_lane.load(std::memory_order_acquire);
-  if (pending == nullptr) return;
   for (std::size_t number = 0; number < by_lanes_.size(); ++number) {
     if (!pending[number].needs_flush()) continue;
     Traffic& way = by_lanes_[number];
@@ -70,10 +69,10 @@ void WindowState::in_lanes_to(Peer& peer, Flush&& flush) {
 template <class Flush>
 void WindowState::in_ways_to(Peer& peer, Flush&& flush) {
   if (peer.pending.needs_flush()) {
-    const transport::Progress::Turn turn(progress());
+    const transport::Progress::Turn turn(common_.turns());
     flush(common_);
   }
-  in_lanes_to(peer, flush);
+  if (peer.was_met_by_lane()) in_lanes_to(peer, flush);
 }
 
 /// The same, for whatever peers.
@@ -88,7 +87,8 @@ void WindowState::in_touched(Flush&& flush) {
   in(common_);
 }
 
-void WindowState::flush(Rank target) {
+/// Flattened, as most operations end here.
+[[gnu::hot, gnu::flatten]] void WindowState::flush(Rank target) {
   Peer* const known = peers_.find(checked_index("flush", target));
   if (known != nullptr) {
     in_ways_to(*known, [&](Traffic& way) { flush_peer(way, *known); });  // stays touched
@@ -129,6 +129,7 @@ void WindowState::flush_all_in_turn() {
 /// turn.
 void WindowState::flush_lanes(Peer& peer) {
   if (!is_any_lane_touched()) return;
+  if (!peer.was_met_by_lane()) return;
   progress().out_of_turn([&] { in_lanes_to(peer, [&](Traffic& way) { flush_peer(way, peer); }); });
 }
 
@@ -166,8 +167,8 @@ WindowCounters WindowState::counters() const noexcept {
   WindowCounters sum;
   const auto add = [&](const Traffic& way) {
     const transport::Tally& tally = way.tally();
-    sum.work_requests += tally.work_requests.value();
-    sum.doorbells += tally.doorbells.value();
+    sum.work_requests += tally.lone_requests.value() + tally.work_requests.value();
+    sum.doorbells += tally.lone_requests.value() + tally.doorbells.value();
     sum.completions += tally.completions.value();
     sum.inline_bytes += tally.inline_bytes.value();
     sum.bounce_bytes += tally.bounce_bytes.value();

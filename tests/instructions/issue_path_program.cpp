@@ -39,6 +39,15 @@ constexpr int kTimes = 1000;
   asm volatile("" ::: "memory");
 }
 
+// Behind each other: they share doorbells and completions.
+constexpr int kTogether = 100;
+[[gnu::noinline]] void counted_hundred_puts(oriel::Window<std::uint64_t>& window,
+                                            std::span<const std::uint64_t> value) {
+  for (int i = 0; i < kTogether; ++i) window.put(value, oriel::Rank(1), 0);
+  window.flush(oriel::Rank(1));
+  asm volatile("" ::: "memory");
+}
+
 [[gnu::noinline]] void counted_fetch_add(oriel::Window<std::uint64_t>& window) {
   static_cast<void>(window.fetch_add(1, oriel::Rank(1), 1));
   asm volatile("" ::: "memory");
@@ -68,6 +77,8 @@ int main() {
                              for (int i = 0; i < kTimes; ++i)
                                counted_pair_of_get(window, value.span());
                              for (int i = 0; i < kTimes; ++i) counted_fetch_add(window);
+                             for (int i = 0; i < kTimes; ++i)
+                               counted_hundred_puts(window, value.span());
                            }
                            meet.arrive_and_wait();
                            window.fence();

@@ -90,8 +90,7 @@ void ShmEndpoint::fail_copy(Direction direction, std::size_t bytes, int error, C
         .hint = error == EFAULT ? "memory of the window or the origin buffer was unmapped"
                                 : "see the first error of that rank"},
        done);
-  done.locally_done();
-  done.remotely_done();
+  done.finished(false);
 }
 
 std::size_t ShmEndpoint::put_runs(std::span<const Run> runs, RemoteAddress target,

@@ -8,18 +8,9 @@ namespace {
 
 constexpr std::size_t kBatch = 16;
 
-/// Of a completion in error only wr_id, status, qp_num and vendor_err mean anything.
-std::uint32_t deliver(const ibv_wc& wc, VerbsEndpoint& endpoint) noexcept {
-  const auto number = static_cast<std::uint32_t>(wc.wr_id);
-  if (wc.status == IBV_WC_SUCCESS) [[likely]]
-    return endpoint.completed(number);
-  return endpoint.completed_in_error(number, wc);
-}
-
 }  // namespace
 
-std::size_t poll_completions(CompletionQueue& cq,
-                             std::span<const std::unique_ptr<VerbsEndpoint>> endpoints) noexcept {
+[[gnu::hot]] std::size_t poll_completions(CompletionQueue& cq, EndpointTable endpoints) noexcept {
   std::size_t finished = 0;
   std::array<ibv_wc, kBatch> completions;
   int found = 0;
@@ -32,7 +23,7 @@ std::size_t poll_completions(CompletionQueue& cq,
       return finished;
     }
     for (const ibv_wc& wc : std::span(completions).first(static_cast<std::size_t>(found))) {
-      finished += deliver(wc, *endpoints[wc.wr_id >> 32U]);
+      finished += deliver(wc, endpoints);
     }
   } while (found == static_cast<int>(completions.size()));
   cq.was_empty();

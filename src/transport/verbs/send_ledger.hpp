@@ -105,6 +105,8 @@ class SendLedger {
   /// There are writes behind which no read has been answered: acknowledged perhaps, but on some
   /// devices not visible yet.
   [[nodiscard]] bool has_unread_writes() const noexcept { return has_unread_writes_; }
+  /// Everything is with the device and will complete without another request behind it.
+  [[nodiscard]] bool is_sealed() const noexcept { return unsignalled_ == 0 && staged() == 0; }
 
   /// Whether the device may be reading or writing memory of the program's.
   [[nodiscard]] bool borrows_memory() const noexcept {
@@ -118,13 +120,17 @@ class SendLedger {
   [[nodiscard]] WorkRecord& next_record() noexcept { return ring_[place(next_)]; }
   /// Takes it in. Requires has_room(). @param entry  next_record(), filled
   /// @param wants_completion  signalled whatever the rules say
-  void append(WorkRecord& entry, bool wants_completion) noexcept {
+  /// @param opcode, length  the entry's
+  void append(WorkRecord& entry, Opcode opcode, std::uint32_t length,
+              bool wants_completion) noexcept {
     assert(has_room() && &entry == &next_record());
-    const bool lone = next_ == retired_;
-    ++next_;
+    const std::uint32_t number = next_;
+    const bool is_lone = number == retired_;
+    next_ = number + 1;
     ++unsignalled_;
-    if (lone || wants_completion || unsignalled_ >= signal_every_) signal(entry);
-    note(entry, entry.opcode, entry.length, next_ - 1);
+    if (is_lone || wants_completion || unsignalled_ >= signal_every_) [[unlikely]]
+      signal(entry);
+    note(entry, opcode, length, number);
   }
   /// append() and mark_posted() in one, of an operation that finds the ring empty. Whatever emptied
   /// it was signalled, so there is nothing unsignalled. Returns its number.
@@ -156,9 +162,12 @@ class SendLedger {
   template <class Finish>
   std::uint32_t retire_through(std::uint32_t number, Finish finish) noexcept {
     assert(is_in_flight(number));
-    const std::uint32_t count = number + 1 - retired_;
-    while (retired_ != number + 1) retire_oldest(finish);
-    return count;
+    const std::uint32_t first = retired_;
+    std::uint32_t next = first;
+    do {
+      retire(next, finish);
+    } while (next++ != number);
+    return next - first;
   }
 
   /// The queue pair is gone: nothing in flight or staged will ever complete.
@@ -166,7 +175,7 @@ class SendLedger {
   std::uint32_t retire_all(Finish finish) noexcept {
     const std::uint32_t count = outstanding();
     posted_ = next_;
-    while (retired_ != next_) retire_oldest(finish);
+    while (retired_ != next_) retire(retired_, finish);
     unsignalled_ = 0;
     return count;
   }
@@ -190,15 +199,16 @@ class SendLedger {
     unsignalled_ = 0;
   }
 
+  /// @param number  the oldest one's
   template <class Finish>
-  void retire_oldest(Finish& finish) noexcept {
-    const WorkRecord& entry = ring_[place(retired_)];
+  void retire(std::uint32_t number, Finish& finish) noexcept {
+    const WorkRecord& entry = ring_[place(number)];
     if (entry.opcode != Opcode::write) {
       if (brings_data(entry)) --reads_;
       // Posted behind the last write, if the write is not among those still to be retired.
-      if (last_write_ - retired_ >= outstanding()) has_unread_writes_ = false;
+      if (last_write_ - number >= outstanding()) has_unread_writes_ = false;
     }
-    ++retired_;
+    retired_ = number + 1;
     finish(entry);
   }
 

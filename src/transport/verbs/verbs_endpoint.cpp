@@ -45,6 +45,7 @@ void VerbsEndpoint::settle_connection() noexcept {
     case ConnectionOrigin::State::established:
       state_ = State::ready;
       ready_ = send_.get();
+      uncorked_ = is_corked_ ? nullptr : ready_;
       base::log(base::LogLevel::debug, "verbs: connected to rank {} ({}): {}", rank_, host_,
                 describe());
       break;
@@ -136,7 +137,7 @@ std::uint32_t VerbsEndpoint::fail(State state, ErrorCode code, ErrorDetails deta
   details.device = services_.origin.where;
   failure_.emplace(code, std::move(details));
   state_ = state;
-  ready_ = nullptr;
+  ready_ = uncorked_ = nullptr;
   // Who waits for the peer gets it as an exception; this is for the others.
   base::log(base::LogLevel::info, "{}", failure_->what());
   std::uint32_t count = 0;
@@ -153,8 +154,7 @@ std::uint32_t VerbsEndpoint::fail(State state, ErrorCode code, ErrorDetails deta
 void VerbsEndpoint::abandon(const WorkRecord& record) noexcept {
   if (record.holds_slot()) services_.bounce.release(record.local);
   record.done->failed(*failure_);
-  if (!record.is_locally_done()) record.done->locally_done();
-  record.done->remotely_done();
+  record.done->finished(record.is_locally_done());
 }
 
 std::string VerbsEndpoint::describe() const {

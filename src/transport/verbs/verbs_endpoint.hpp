@@ -28,8 +28,10 @@ class VerbsEndpoint;
 /// Up to this many bytes an operation needs no registered user memory and no bounce slot: they lie
 /// in a place that goes with the work request. Sent inline as far as the device can.
 inline constexpr std::uint32_t kSmallBytes = 128;
-/// Small operations behind others share a doorbell.
-inline constexpr std::uint32_t kDoorbellBatch = 16;
+/// Operations behind others share a doorbell, those of up to a page, so that the device is never
+/// kept from much: the small ones behind any, the others behind as many as make a batch.
+inline constexpr std::uint32_t kDoorbellBatch = 32;
+inline constexpr std::uint32_t kMostBatchedBytes = 4096;
 static_assert(kDoorbellBatch < kSignalEvery);
 
 /// The lengths that are the most common cost no call.
@@ -50,7 +52,8 @@ struct EndpointServices {
   CmChannel& channel;
   transport::PeerHealth& health;
   std::vector<VerbsEndpoint*>& staged;  ///< who has staged records; with room for every endpoint
-  std::string device_text{};            ///< "rxe0 port 1 gid 1 mtu 4096"
+  const std::vector<std::unique_ptr<VerbsEndpoint>>& endpoints;  ///< by rank
+  std::string device_text{};                                     ///< "rxe0 port 1 gid 1 mtu 4096"
   std::uint32_t max_message_bytes = 0;
   bool read_after_writes = false;  ///< a flush ends with a read behind the writes
 };
@@ -98,12 +101,17 @@ class VerbsEndpoint final : public transport::Endpoint {
                                              transport::Completion& done) override;
   [[nodiscard]] transport::PostResult add(std::uint64_t operand, transport::RemoteAddress word,
                                           transport::Completion& done) override;
-  void cork() noexcept override { is_corked_ = true; }
+  void cork() noexcept override {
+    is_corked_ = true;
+    uncorked_ = nullptr;
+  }
   void uncork() noexcept override {
     is_corked_ = false;
+    uncorked_ = ready_;
     post_staged();
   }
-  [[nodiscard]] transport::PostResult seal(transport::Completion& done) override;
+  [[nodiscard, gnu::noinline]] transport::PostResult seal(transport::Completion& done) override;
+  [[nodiscard]] transport::PostResult seal_and_look(transport::Completion& done) override;
   [[nodiscard]] transport::PostResult follow(transport::Completion& done) override;
   void probe() noexcept override;
   [[nodiscard]] const Error* failure() const noexcept override {
@@ -130,7 +138,13 @@ class VerbsEndpoint final : public transport::Endpoint {
 
  private:
   enum class State : std::uint8_t { unconnected, connecting, ready, broken, dead };
-  enum class Doorbell : std::uint8_t { now, may_wait };
+  /// When the device is told: at once, behind enough others with them, or behind any.
+  enum class Doorbell : std::uint8_t { now, behind_many, may_wait };
+  /// Of a request with memory of its own.
+  [[nodiscard]] static Doorbell doorbell_for(const WorkRecord& record) noexcept {
+    const bool is_long = record.length > kMostBatchedBytes || record.holds_slot();
+    return is_long ? Doorbell::now : Doorbell::behind_many;
+  }
 
   /// In order of construction; the connection, with its queue pair, goes first, so that the device
   /// has let go of the payloads when they go.
@@ -164,13 +178,11 @@ class VerbsEndpoint final : public transport::Endpoint {
     return has_room();
   }
   /// Whether there is nothing before one more operation, nor to come behind: it is recorded and
-  /// posted in one. Implies may_record(), but for the credit. Requires: ready.
+  /// posted in one. Implies may_record(), but for the credit.
   [[nodiscard]] bool goes_alone() const noexcept {
-    return ready_->ledger.outstanding() == 0 && !is_corked_;
+    return uncorked_ != nullptr && uncorked_->ledger.outstanding() == 0;
   }
-  [[nodiscard]] bool may_go_alone() const noexcept {
-    return is_ready() && goes_alone() && cq_.has_credit();
-  }
+  [[nodiscard]] bool may_go_alone() const noexcept { return goes_alone() && cq_.has_credit(); }
   template <class Result, class Post>
   [[nodiscard, gnu::noinline]] Result once_admitted(transport::Completion& done, Result taken,
                                                     Result no_room, const Post& post) noexcept;
@@ -190,13 +202,21 @@ class VerbsEndpoint final : public transport::Endpoint {
   [[nodiscard]] bool take_slot(WorkRecord& record, Holding holding) noexcept;
   void commit(WorkRecord& record, Opcode opcode, transport::Completion& done, bool wants_completion,
               Doorbell doorbell) noexcept;
-  void post_alone(WorkRecord& record, Opcode opcode, std::uint32_t length, Holding holding,
-                  transport::Completion& done) noexcept;
-  static void count_request(transport::Tally& tally, std::uint32_t length, bool is_inline,
-                            bool holds_slot) noexcept;
+  void post_alone(SendSide& send, WorkRecord& record, Opcode opcode, std::uint32_t length,
+                  Holding holding, transport::Completion& done) noexcept;
+  static void count_bytes(transport::Tally& tally, std::uint32_t length, bool is_inline,
+                          bool holds_slot) noexcept;
   [[gnu::noinline]] void stage(WorkRecord& record, bool wants_completion,
                                Doorbell doorbell) noexcept;
+  void stage_known(WorkRecord& record, Opcode opcode, std::uint32_t length, Holding holding,
+                   bool wants_completion, Doorbell doorbell) noexcept;
   [[nodiscard, gnu::noinline]] std::size_t get_large(std::byte* destination, std::size_t bytes,
+                                                     transport::RemoteAddress target,
+                                                     transport::Completion& done) noexcept;
+  [[nodiscard, gnu::noinline]] std::size_t put_alone(const std::byte* source, std::size_t bytes,
+                                                     transport::RemoteAddress target,
+                                                     transport::Completion& done) noexcept;
+  [[nodiscard, gnu::noinline]] std::size_t get_alone(std::byte* destination, std::size_t bytes,
                                                      transport::RemoteAddress target,
                                                      transport::Completion& done) noexcept;
   [[nodiscard, gnu::noinline]] std::size_t put_among(const std::byte* source, std::size_t bytes,
@@ -234,7 +254,8 @@ class VerbsEndpoint final : public transport::Endpoint {
   void connect() noexcept;
   std::uint32_t fail(State state, ErrorCode code, ErrorDetails details) noexcept;
 
-  SendSide* ready_ = nullptr;  ///< send_, while operations may be posted: connected, not failed
+  SendSide* ready_ = nullptr;     ///< send_, while operations may be posted: connected, not failed
+  SendSide* uncorked_ = nullptr;  ///< ready_, unless corked
   CompletionQueue& cq_;
   EndpointServices& services_;
   int rank_;
@@ -299,33 +320,60 @@ inline bool VerbsEndpoint::take_slot(WorkRecord& record, Holding holding) noexce
 inline void VerbsEndpoint::commit(WorkRecord& record, Opcode opcode, transport::Completion& done,
                                   bool wants_completion, Doorbell doorbell) noexcept {
   record.done = &done;
-  if (goes_alone()) return post_alone(record, opcode, record.length, record.holding, done);
+  if (goes_alone()) return post_alone(*ready_, record, opcode, record.length, record.holding, done);
   stage(record, wants_completion, doorbell);
 }
 
-/// commit() of what goes alone. @param opcode, length, holding  the record's, as the caller knows
-/// them: so they need not be read again
-inline void VerbsEndpoint::post_alone(WorkRecord& record, Opcode opcode, std::uint32_t length,
-                                      Holding holding, transport::Completion& done) noexcept {
+/// commit() of what goes alone. @param send  ready_ @param opcode, length, holding  the record's,
+/// as the caller knows them: so they need not be read again
+inline void VerbsEndpoint::post_alone(SendSide& send, WorkRecord& record, Opcode opcode,
+                                      std::uint32_t length, Holding holding,
+                                      transport::Completion& done) noexcept {
   record.done = &done;
-  SendSide& send = *ready_;
   const std::uint32_t number = send.ledger.append_alone(record, opcode, length);
   done.started(!holds(holding, Holding::memory));
   cq_.take_credit();
   const WorkRequestPoster& poster = send.connection->poster();
   const bool is_inline = poster.fits_inline(opcode, length);
   if (transport::Tally* const tally = done.tally) {
-    tally->doorbells.add(1);
-    count_request(*tally, length, is_inline, holds(holding, Holding::slot));
+    tally->lone_requests.add(1);
+    count_bytes(*tally, length, is_inline, holds(holding, Holding::slot));
   }
   if (const int error = poster.post_alone(record, opcode, number, is_inline); error != 0)
       [[unlikely]]
     post_failed(error);
 }
 
-inline void VerbsEndpoint::count_request(transport::Tally& tally, std::uint32_t length,
-                                         bool is_inline, bool holds_slot) noexcept {
-  tally.work_requests.add(1);
+/// commit() behind others, or where others come behind, to share a doorbell. What may wait never
+/// does beyond the next progress(), seal() or signal(); nor, unless corked, when the device has
+/// nothing, or too little, to do.
+/// @param opcode, length, holding  as for post_alone()
+inline void VerbsEndpoint::stage_known(WorkRecord& record, Opcode opcode, std::uint32_t length,
+                                       Holding holding, bool wants_completion,
+                                       Doorbell doorbell) noexcept {
+  SendSide& send = *ready_;
+  SendLedger& ledger = send.ledger;
+  transport::Completion& done = *record.done;
+  done.started(!holds(holding, Holding::memory));
+  if (transport::Tally* const tally = done.tally) {
+    const bool is_inline = send.connection->poster().fits_inline(opcode, length);
+    tally->work_requests.add(1);
+    count_bytes(*tally, length, is_inline, holds(holding, Holding::slot));
+  }
+  ledger.append(record, opcode, length, wants_completion || cq_.is_half_used());
+  cq_.take_credit();
+  const bool now =
+      !is_corked_ && (doorbell == Doorbell::now || ledger.in_flight() == 0 ||
+                      (doorbell == Doorbell::behind_many && ledger.in_flight() < kDoorbellBatch));
+  if (now || ledger.staged() >= kDoorbellBatch) return post_all_staged();
+  if (is_listed_) [[likely]]
+    return;
+  is_listed_ = true;
+  services_.staged.push_back(this);  // never allocates: there is room for every endpoint
+}
+
+inline void VerbsEndpoint::count_bytes(transport::Tally& tally, std::uint32_t length,
+                                       bool is_inline, bool holds_slot) noexcept {
   if (is_inline) tally.inline_bytes.add(length);
   if (holds_slot) tally.bounce_bytes.add(length);
 }

@@ -1,6 +1,10 @@
 // Everything that runs per operation: no allocation, lock, system call of ours or exception, but
 // for the first operation to a peer, which connects.
 //
+// What most operations take is [[gnu::hot]], here and above: the linker puts it side by side, so
+// that an operation touches few pages of code. After a system call or a pause they are cold, and
+// then they cost more than the instructions on them.
+//
 // A write is complete when its completion says so: the responder has acknowledged it, and a reader
 // of the target's memory sees it (or will after the read that seal() posts, see ORIEL_VISIBILITY).
 // Atomics are atomic among operations of the target's device only, not to the target's CPU, unless
@@ -10,6 +14,7 @@
 #include <bit>
 #include <cstring>
 
+#include "transport/verbs/completion_poller.hpp"
 #include "transport/verbs/verbs_endpoint.hpp"
 
 namespace oriel::verbs {
@@ -18,29 +23,11 @@ using transport::Completion;
 using transport::PostResult;
 using transport::RemoteAddress;
 
-/// commit() behind others, or where others come behind, to share a doorbell. What may wait never
-/// does beyond the next progress(), seal() or signal(); nor, unless corked, when nothing is in
-/// flight.
 void VerbsEndpoint::stage(WorkRecord& record, bool wants_completion, Doorbell doorbell) noexcept {
-  SendLedger& ledger = ready_->ledger;
-  Completion& done = *record.done;
-  done.started(record.is_locally_done());
-  const WorkRequestPoster& poster = ready_->connection->poster();
-  if (done.tally != nullptr)
-    count_request(*done.tally, record.length, poster.fits_inline(record.opcode, record.length),
-                  record.holds_slot());
-  ledger.append(record, wants_completion || cq_.is_half_used());
-  cq_.take_credit();
-  const bool now = !is_corked_ && (doorbell == Doorbell::now || ledger.in_flight() == 0);
-  if (now || ledger.staged() >= kDoorbellBatch) {
-    post_all_staged();
-  } else if (!is_listed_) {
-    is_listed_ = true;
-    services_.staged.push_back(this);  // never allocates: there is room for every endpoint
-  }
+  stage_known(record, record.opcode, record.length, record.holding, wants_completion, doorbell);
 }
 
-void VerbsEndpoint::post_all_staged() noexcept {
+[[gnu::hot]] void VerbsEndpoint::post_all_staged() noexcept {
   SendLedger& ledger = ready_->ledger;
   const auto result = ready_->connection->poster().post(ledger);
   if (transport::Tally* const tally = ledger.record(ledger.next() - 1).done->tally)
@@ -53,29 +40,38 @@ void VerbsEndpoint::post_failed(int error) noexcept {
   device_failed("posting a work request", error);
 }
 
-/// Flattened, as the others that most operations are: one frame from here to the device.
-[[gnu::flatten]] std::size_t VerbsEndpoint::put(const std::byte* source, std::size_t bytes,
-                                                RemoteAddress target, Completion& done) {
-  if (!may_go_alone() || bytes > kSmallBytes) [[unlikely]]
-    return put_among(source, bytes, target, done);
+/// What most operations are is flattened: one frame from here to the device.
+[[gnu::hot]] std::size_t VerbsEndpoint::put(const std::byte* source, std::size_t bytes,
+                                            RemoteAddress target, Completion& done) {
+  return may_go_alone() && bytes <= kSmallBytes ? put_alone(source, bytes, target, done)
+                                                : put_among(source, bytes, target, done);
+}
+
+/// put() of what goes alone and is small.
+[[gnu::hot, gnu::flatten]] std::size_t VerbsEndpoint::put_alone(const std::byte* source,
+                                                                std::size_t bytes,
+                                                                RemoteAddress target,
+                                                                Completion& done) noexcept {
   const auto length = static_cast<std::uint32_t>(bytes);
+  SendSide& send = *ready_;
   WorkRecord& record = begin(Operation::put, Opcode::write, length, target, Holding::nothing);
   copy_small(record.local, source, bytes);
-  post_alone(record, Opcode::write, length, Holding::nothing, done);
+  post_alone(send, record, Opcode::write, length, Holding::nothing, done);
   return bytes;
 }
 
 /// put() among others, or of more bytes.
-std::size_t VerbsEndpoint::put_among(const std::byte* source, std::size_t bytes,
-                                     RemoteAddress target, Completion& done) noexcept {
+[[gnu::hot]] std::size_t VerbsEndpoint::put_among(const std::byte* source, std::size_t bytes,
+                                                  RemoteAddress target, Completion& done) noexcept {
   if (!may_record()) [[unlikely]]
     return once_admitted(done, bytes, std::size_t{0},
                          [=, this, &done] { return put(source, bytes, target, done); });
   if (bytes > kSmallBytes) return put_large(source, bytes, target, done);
-  WorkRecord& record = begin(Operation::put, Opcode::write, static_cast<std::uint32_t>(bytes),
-                             target, Holding::nothing);
+  const auto length = static_cast<std::uint32_t>(bytes);
+  WorkRecord& record = begin(Operation::put, Opcode::write, length, target, Holding::nothing);
   copy_small(record.local, source, bytes);
-  commit(record, Opcode::write, done, false, Doorbell::may_wait);
+  record.done = &done;
+  stage_known(record, Opcode::write, length, Holding::nothing, false, Doorbell::may_wait);
   return bytes;
 }
 
@@ -96,32 +92,40 @@ std::size_t VerbsEndpoint::put_large(const std::byte* source, std::size_t bytes,
   }
   record.length = length;
   // Slots come back by themselves: a request that holds one always asks for its completion.
-  commit(record, Opcode::write, done, record.holds_slot(), Doorbell::now);
+  commit(record, Opcode::write, done, record.holds_slot(), doorbell_for(record));
   return length;
 }
 
 /// Small ones by a place of ours: to copy them costs less than to look for what is registered.
-[[gnu::flatten]] std::size_t VerbsEndpoint::get(std::byte* destination, std::size_t bytes,
-                                                RemoteAddress target, Completion& done) {
-  if (!may_go_alone() || bytes > kSmallBytes) [[unlikely]]
-    return get_among(destination, bytes, target, done);
+[[gnu::hot]] std::size_t VerbsEndpoint::get(std::byte* destination, std::size_t bytes,
+                                            RemoteAddress target, Completion& done) {
+  return may_go_alone() && bytes <= kSmallBytes ? get_alone(destination, bytes, target, done)
+                                                : get_among(destination, bytes, target, done);
+}
+
+[[gnu::hot, gnu::flatten]] std::size_t VerbsEndpoint::get_alone(std::byte* destination,
+                                                                std::size_t bytes,
+                                                                RemoteAddress target,
+                                                                Completion& done) noexcept {
   const auto length = static_cast<std::uint32_t>(bytes);
+  SendSide& send = *ready_;
   WorkRecord& record = begin(Operation::get, Opcode::read, length, target, Holding::memory);
   record.copy_to = destination;
-  post_alone(record, Opcode::read, length, Holding::memory, done);
+  post_alone(send, record, Opcode::read, length, Holding::memory, done);
   return bytes;
 }
 
-std::size_t VerbsEndpoint::get_among(std::byte* destination, std::size_t bytes,
-                                     RemoteAddress target, Completion& done) noexcept {
+[[gnu::hot]] std::size_t VerbsEndpoint::get_among(std::byte* destination, std::size_t bytes,
+                                                  RemoteAddress target, Completion& done) noexcept {
   if (!may_record()) [[unlikely]]
     return once_admitted(done, bytes, std::size_t{0},
                          [=, this, &done] { return get(destination, bytes, target, done); });
   if (bytes > kSmallBytes) return get_large(destination, bytes, target, done);
-  WorkRecord& record = begin(Operation::get, Opcode::read, static_cast<std::uint32_t>(bytes),
-                             target, Holding::memory);
+  const auto length = static_cast<std::uint32_t>(bytes);
+  WorkRecord& record = begin(Operation::get, Opcode::read, length, target, Holding::memory);
   record.copy_to = destination;
-  commit(record, Opcode::read, done, false, Doorbell::may_wait);
+  record.done = &done;
+  stage_known(record, Opcode::read, length, Holding::memory, false, Doorbell::may_wait);
   return bytes;
 }
 
@@ -142,7 +146,7 @@ std::size_t VerbsEndpoint::get_large(std::byte* destination, std::size_t bytes,
     length = static_cast<std::uint32_t>(std::min<std::size_t>(length, BouncePool::kSlotBytes));
   }
   record.length = length;
-  commit(record, Opcode::read, done, record.holds_slot(), Doorbell::now);
+  commit(record, Opcode::read, done, record.holds_slot(), doorbell_for(record));
   return length;
 }
 
@@ -163,16 +167,18 @@ inline PostResult VerbsEndpoint::post_atomic(Opcode opcode, Operation operation,
   return PostResult::posted;
 }
 
-[[gnu::flatten]] PostResult VerbsEndpoint::fetch_add(std::uint64_t operand, std::uint64_t* result,
-                                                     RemoteAddress target, Completion& done) {
+[[gnu::hot, gnu::flatten]] PostResult VerbsEndpoint::fetch_add(std::uint64_t operand,
+                                                               std::uint64_t* result,
+                                                               RemoteAddress target,
+                                                               Completion& done) {
   return post_atomic(Opcode::fetch_add, Operation::fetch_add, operand, 0, result, target, done);
 }
 
-[[gnu::flatten]] PostResult VerbsEndpoint::compare_and_swap(std::uint64_t compare,
-                                                            std::uint64_t swap,
-                                                            std::uint64_t* result,
-                                                            RemoteAddress target,
-                                                            Completion& done) {
+[[gnu::hot, gnu::flatten]] PostResult VerbsEndpoint::compare_and_swap(std::uint64_t compare,
+                                                                      std::uint64_t swap,
+                                                                      std::uint64_t* result,
+                                                                      RemoteAddress target,
+                                                                      Completion& done) {
   return post_atomic(Opcode::compare_and_swap, Operation::compare_and_swap, compare, swap, result,
                      target, done);
 }
@@ -240,7 +246,17 @@ PostResult VerbsEndpoint::ask_for_completions(Completion& done) noexcept {
   return PostResult::posted;
 }
 
-[[gnu::flatten]] PostResult VerbsEndpoint::seal(Completion& done) {
+/// What was staged with other endpoints is owed a doorbell by progress(), to which whoever waits
+/// comes then.
+[[gnu::hot, gnu::flatten]] PostResult VerbsEndpoint::seal_and_look(Completion& done) {
+  if (!is_ready() || !ready_->ledger.is_sealed() || must_read_back() || !services_.staged.empty())
+      [[unlikely]]
+    return seal(done);
+  poll_one(cq_, services_.endpoints);
+  return PostResult::posted;
+}
+
+PostResult VerbsEndpoint::seal(Completion& done) {
   if (failure_) done.failed(*failure_);
   if (!is_ready()) return PostResult::posted;
   if (!must_read_back()) return ask_for_completions(done);
@@ -268,11 +284,10 @@ inline void VerbsEndpoint::finish(const WorkRecord& record) noexcept {
     if (record.opcode == Opcode::read) scatter(record);
     services_.bounce.release(record.local);
   }
-  if (!record.is_locally_done()) record.done->locally_done();
-  record.done->remotely_done();
+  record.done->finished(record.is_locally_done());
 }
 
-[[gnu::flatten]] std::uint32_t VerbsEndpoint::completed(std::uint32_t number) noexcept {
+[[gnu::hot, gnu::flatten]] std::uint32_t VerbsEndpoint::completed(std::uint32_t number) noexcept {
   // A number that is not in flight was left behind by a destroyed queue pair.
   if (ready_ == nullptr || !ready_->ledger.is_in_flight(number)) return 0;
   SendLedger& ledger = ready_->ledger;

@@ -29,6 +29,7 @@ EndpointServices VerbsLane::make_services() {
                             .channel = channel_,
                             .health = settings_.health,
                             .staged = staged_,
+                            .endpoints = endpoints_,
                             .device_text = settings_.device_text,
                             .max_message_bytes = settings_.max_message_bytes,
                             .read_after_writes = settings_.read_after_writes};

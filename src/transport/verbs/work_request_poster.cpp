@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint64_t kOperations = IBV_QP_EX_WITH_RDMA_WRITE | IBV_QP_EX_WITH_RDMA_READ |
                                       IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD |
                                       IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP;
-constexpr std::size_t kChain = 16;
+constexpr std::size_t kChain = 32;
 
 /// Returns 0 or errno, and the granted inline size in `cap`.
 int create_extended(rdma_cm_id* id, ibv_pd* pd, ibv_cq* cq, ibv_qp_cap& cap) {

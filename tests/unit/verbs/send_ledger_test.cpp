@@ -19,7 +19,7 @@ WorkRecord read_of(std::uint32_t length) {
 const WorkRecord& append(SendLedger& ledger, const WorkRecord& record, bool wants_completion) {
   WorkRecord& entry = ledger.next_record();
   entry = record;
-  ledger.append(entry, wants_completion);
+  ledger.append(entry, entry.opcode, entry.length, wants_completion);
   return entry;
 }
 

@@ -118,46 +118,6 @@ TEST_F(VerbsTransportTest, PutAndFlushAreOneSignalledRequestAndOneDoorbell) {
   EXPECT_EQ(seen.inline_requests, 1U);
 }
 
-TEST_F(VerbsTransportTest, AHundredPutsShareDoorbellsAndCompletions) {
-  VerbsPair pair;
-  Driver driver = pair.driver(0, 1);
-  connect(driver, pair, 1);
-  for (std::size_t i = 0; i < 100; ++i) driver.put(pattern(8), pair.at(1, 8 * i));
-  driver.flush();
-  const auto seen = fake_verbs::statistics();
-  EXPECT_EQ(seen.posted(), 100U) << "sealing found the last one still staged";
-  EXPECT_EQ(seen.signalled, 3U) << "the first, the 64th after it, the last";
-  EXPECT_EQ(seen.doorbells, 8U) << "the first alone, six of sixteen, the rest";
-}
-
-TEST_F(VerbsTransportTest, WhatSealingCannotReachGetsARequestOfNoBytesBehindIt) {
-  VerbsPair pair;
-  Driver driver = pair.driver(0, 1);
-  connect(driver, pair, 1);
-  for (std::size_t i = 0; i < 17; ++i) driver.put(pattern(8), pair.at(1, 8 * i));  // 1 + 16 posted
-  driver.flush();
-  const auto seen = fake_verbs::statistics();
-  EXPECT_EQ(seen.posted(), 18U);
-  EXPECT_EQ(seen.signalled, 2U);
-}
-
-TEST_F(VerbsTransportTest, ProgressPostsWhatIsStaged) {
-  VerbsPair pair;
-  Driver driver = pair.driver(0, 1);
-  connect(driver, pair, 1);
-  fake_verbs::set_delivery(fake_verbs::Delivery::manual);
-  driver.put(pattern(8), pair.at(1));
-  driver.put(pattern(8, 2), pair.at(1, 8));
-  EXPECT_EQ(fake_verbs::statistics().posted(), 1U);
-  EXPECT_EQ(pair.ranks[0]->outstanding(), 2U);
-  pair.ranks[0]->progress();
-  EXPECT_EQ(fake_verbs::statistics().posted(), 2U);
-  fake_verbs::set_delivery(fake_verbs::Delivery::immediate);
-  fake_verbs::deliver();
-  driver.flush();
-  EXPECT_EQ(pair.ranks[0]->outstanding(), 0U);
-}
-
 TEST_F(VerbsTransportTest, WhereCompletionIsNotVisibilityAFlushEndsWithARead) {
   auto options = ordered_options();
   options.visibility = base::Visibility::read;

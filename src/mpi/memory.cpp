@@ -3,8 +3,6 @@
 
 #include <mpi.h>
 
-#include <algorithm>
-#include <bit>
 #include <cstddef>
 #include <cstring>
 #include <map>
@@ -16,6 +14,7 @@
 #include <oriel/error.hpp>
 
 #include "base/log.hpp"
+#include "mpi/idle_memory.hpp"
 #include "mpi/job.hpp"
 
 namespace oriel::mpi {
@@ -29,9 +28,9 @@ class Allocations {
   /// Null where MPI is to give the memory.
   void* add(std::size_t bytes) {
     const std::scoped_lock lock(mutex_);
-    auto buffer = take_idle(bytes);
+    auto buffer = idle_.take(bytes);
     if (!buffer && buffers_.size() + idle_.size() >= kMost) return nullptr;
-    if (!buffer) buffer = make_buffer(room_for(bytes));
+    if (!buffer) buffer = make(idle_.room_for(bytes));
     void* const base = buffer->bytes().data();
     buffers_.emplace(base, std::move(buffer));
     return base;
@@ -43,49 +42,36 @@ class Allocations {
     if (found == buffers_.end()) return false;
     auto buffer = std::move(found->second);
     buffers_.erase(found);
+    const std::size_t bytes = buffer->bytes().size();
     if (!is_running())
       static_cast<void>(buffer.release());  // the runtime went before it
     else
-      keep(std::move(buffer));
+      idle_.keep(bytes, std::move(buffer));
     return true;
   }
   /// The runtime ends: nobody asks for more.
   void forget_idle() noexcept {
     const std::scoped_lock lock(mutex_);
     idle_.clear();
-    idle_bytes_ = 0;
   }
 
  private:
   static constexpr std::size_t kMost = 256;
-  static constexpr std::size_t kLeast = 4096;
-  static constexpr std::size_t kMostIdleBytes = std::size_t{32} << 20U;
+  static constexpr std::size_t kMostIdleBytes = std::size_t{128} << 20U;
 
-  /// Small ones are alike, to serve again; large ones are pinned by a device: not a byte too much.
-  static std::size_t room_for(std::size_t bytes) noexcept {
-    constexpr std::size_t kSmall = std::size_t{1} << 20U;
-    return bytes > kSmall ? bytes : std::bit_ceil(std::max(bytes, kLeast));
-  }
-  /// One that is large enough, but not much larger, or null.
-  std::unique_ptr<BufferBytes> take_idle(std::size_t bytes) {
-    const auto found = idle_.lower_bound(bytes);
-    if (found == idle_.end() || found->first / 4 > std::max(bytes, kLeast)) return nullptr;
-    auto buffer = std::move(found->second);
-    idle_bytes_ -= found->first;
-    idle_.erase(found);
-    return buffer;
-  }
-  void keep(std::unique_ptr<BufferBytes> buffer) {
-    const std::size_t bytes = buffer->bytes().size();
-    if (idle_bytes_ + bytes > kMostIdleBytes) return;
-    idle_bytes_ += bytes;
-    idle_.emplace(bytes, std::move(buffer));
+  std::unique_ptr<BufferBytes> make(std::size_t bytes) {
+    try {
+      return make_buffer(bytes);
+    } catch (const Error&) {
+      if (idle_.size() == 0) throw;
+      idle_.clear();  // a device may pin so much and no more, and what is idle is part of that
+      return make_buffer(bytes);
+    }
   }
 
   std::mutex mutex_;
   std::map<void*, std::unique_ptr<BufferBytes>> buffers_;
-  std::multimap<std::size_t, std::unique_ptr<BufferBytes>> idle_;  // by size
-  std::size_t idle_bytes_ = 0;
+  IdleMemory<std::unique_ptr<BufferBytes>> idle_{kMostIdleBytes};
 };
 
 Allocations& allocations() noexcept {

@@ -47,25 +47,25 @@ inline void start_get(const DataPlace& from, std::size_t offset, std::byte* dest
 }
 
 /// What goes the common way to a target that has been met and is listed. The turn is not given up
-/// in between, so what is posted counts at once. No bytes, parts that are mapped, dynamic windows,
-/// whose parts have no bytes, and errors are left to others.
+/// in between, so it counts before it is posted as well as behind. No bytes, parts that are mapped,
+/// dynamic windows, whose parts have no bytes, and errors are left to others.
 template <class Post>
-inline std::size_t WindowState::transfer_at_once(std::string_view operation, Rank target,
-                                                 std::size_t offset, std::size_t bytes,
-                                                 Post&& post) {
-  const std::size_t index = checked_index(operation, target);
-  if (!goes_the_common_way()) [[unlikely]]
-    return 0;
+inline bool WindowState::transfer_at_once(Rank target, std::size_t offset, std::size_t bytes,
+                                          std::size_t& taken, Post&& post) {
+  const auto index = static_cast<std::size_t>(static_cast<int>(target));
+  if (index >= peers_.size() || !goes_the_common_way()) [[unlikely]]
+    return false;
   const transport::Progress::Turn turn(common_.turns());
   Peer* const to = peers_.find(index);
-  if (to == nullptr || !to->pending.listed || to->target.mapped != nullptr) [[unlikely]]
-    return 0;
-  const Target& part = to->target;
-  if (offset > part.bytes || bytes - 1 >= part.bytes - offset) [[unlikely]]
-    return 0;
-  const std::size_t taken = post(*part.data, part.data_base.plus(offset), to->pending.done);
+  if (to == nullptr) [[unlikely]]
+    return false;
+  const std::uint64_t reach = to->pending.at_once;
+  if (offset > reach || bytes - 1 >= reach - offset) [[unlikely]]
+    return false;
   to->pending.count();
-  return taken;
+  const Target& part = to->target;
+  taken = post(*part.data, part.data_base.plus(offset), to->pending.done);
+  return taken == bytes;
 }
 
 inline void WindowState::put(const std::byte* source, std::size_t bytes, const TargetBytes& to,

@@ -24,6 +24,9 @@ struct Pending {
   std::atomic<std::uint32_t> posted{0};     ///< operations, modulo 2^32
   std::atomic<std::uint32_t> flushed{0};    ///< of these, what a flush has seen done
   bool listed = false;                      ///< see Traffic
+  /// So many bytes of the target's part are within reach of an operation that looks at no more than
+  /// this: all while listed, unless they are mapped here; else none.
+  std::uint64_t at_once = 0;
 
   /// One operation more has posted all that it will.
   void count() noexcept {

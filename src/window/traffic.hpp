@@ -80,7 +80,9 @@ class Traffic {
       flush(peer);  // on failure the target stays touched, and fails again
       if (touched_.empty() || touched_.back() != &peer) continue;  // another thread came in between
       touched_.pop_back();
-      pending(peer).listed = false;
+      Pending& entry = pending(peer);
+      entry.listed = false;
+      entry.at_once = 0;
     }
     any_touched_.store(false, std::memory_order_relaxed);
   }
@@ -95,6 +97,7 @@ class Traffic {
   [[gnu::noinline]] void list(Pending& entry, Peer& peer) noexcept {
     touched_.push_back(&peer);
     entry.listed = true;
+    entry.at_once = peer.target.mapped == nullptr ? peer.target.bytes : 0;
     any_touched_.store(true, std::memory_order_relaxed);
   }
 

@@ -201,12 +201,11 @@ namespace {
 [[gnu::hot]] void WindowBytes::put_by_way(const void* source, std::size_t bytes, Rank target,
                                           std::size_t offset) {
   WindowState& window = checked("put");
-  const std::size_t sent =
-      window.transfer_at_once("put", target, offset, bytes,
-                              [&](Endpoint& endpoint, RemoteAddress address, Completion& done) {
-                                return endpoint.put(bytes_of(source), bytes, address, done);
-                              });
-  if (sent == bytes && bytes != 0) [[likely]]
+  std::size_t sent = 0;
+  const auto post = [&](Endpoint& endpoint, RemoteAddress address, Completion& done) {
+    return endpoint.put(bytes_of(source), bytes, address, done);
+  };
+  if (window.transfer_at_once(target, offset, bytes, sent, post)) [[likely]]
     return;
   put_rest(window, bytes_of(source) + sent, bytes - sent, target, offset + sent);
 }
@@ -214,12 +213,11 @@ namespace {
 [[gnu::hot]] void WindowBytes::get_by_way(void* destination, std::size_t bytes, Rank target,
                                           std::size_t offset) {
   WindowState& window = checked("get");
-  const std::size_t asked =
-      window.transfer_at_once("get", target, offset, bytes,
-                              [&](Endpoint& endpoint, RemoteAddress address, Completion& done) {
-                                return endpoint.get(bytes_of(destination), bytes, address, done);
-                              });
-  if (asked == bytes && bytes != 0) [[likely]]
+  std::size_t asked = 0;
+  const auto post = [&](Endpoint& endpoint, RemoteAddress address, Completion& done) {
+    return endpoint.get(bytes_of(destination), bytes, address, done);
+  };
+  if (window.transfer_at_once(target, offset, bytes, asked, post)) [[likely]]
     return;
   get_rest(window, bytes_of(destination) + asked, bytes - asked, target, offset + asked);
 }

@@ -99,10 +99,10 @@ class WindowState final : public MappedParts {
   template <class Start>
   void transfer(const TargetBytes& where, Start&& start);
   /// The short way, of bytes that follow each other: post(endpoint, address, done) starts the first
-  /// of them and returns how many. Returns that, or 0: transfer() is for the others.
+  /// of them and returns how many. False: transfer() is for all behind those, and for errors.
   template <class Post>
-  [[nodiscard]] std::size_t transfer_at_once(std::string_view operation, Rank target,
-                                             std::size_t offset, std::size_t bytes, Post&& post);
+  [[nodiscard]] bool transfer_at_once(Rank target, std::size_t offset, std::size_t bytes,
+                                      std::size_t& taken, Post&& post);
   /// … or by the common one, as everything else goes.
   template <class Start>
   void operate(const TargetBytes& where, Start&& start);
@@ -232,7 +232,10 @@ class WindowState final : public MappedParts {
     return goes_the_common_way() ? common_ : lane_to(index);
   }
   [[nodiscard]] bool goes_the_common_way() const noexcept {
-    return base::this_thread() == home_ || lanes_ == nullptr || lanes_->is_home();
+    return base::this_thread() == home_ || has_no_lane();
+  }
+  [[nodiscard, gnu::noinline]] bool has_no_lane() const noexcept {
+    return lanes_ == nullptr || lanes_->is_home();
   }
   [[nodiscard]] Traffic& lane_to(std::size_t index);
   [[nodiscard]] transport::Endpoint& endpoint_of(Traffic& way, std::size_t index,

@@ -132,15 +132,20 @@ class SendLedger {
       signal(entry);
     note(entry, opcode, length, number);
   }
-  /// append() and mark_posted() in one, of an operation that finds the ring empty. Whatever emptied
-  /// it was signalled, so there is nothing unsignalled. Returns its number.
-  /// @param opcode, length  the entry's
-  std::uint32_t append_alone(WorkRecord& entry, Opcode opcode, std::uint32_t length) noexcept {
-    assert(outstanding() == 0 && unsignalled_ == 0 && &entry == &next_record());
-    const std::uint32_t number = next_;
+  /// Where an operation goes that finds the ring empty: always the first place, so that one after
+  /// the other finds it, and the memory that goes with it, in the cache.
+  [[nodiscard]] WorkRecord& first_record() noexcept { return ring_[0]; }
+  /// append() and mark_posted() in one, of first_record(), filled and signalled, where the ring is
+  /// empty. Whatever emptied it was signalled, so there is nothing unsignalled. The numbers up to
+  /// the next of the first place are left out: nothing that they could mean is in flight. Returns
+  /// its number.
+  /// @param opcode  the entry's
+  std::uint32_t append_first(const WorkRecord& entry, Opcode opcode) noexcept {
+    assert(outstanding() == 0 && unsignalled_ == 0 && &entry == &ring_[0] && entry.signalled);
+    const std::uint32_t number = (next_ + kQueueDepth - 1) & ~(kQueueDepth - 1);
+    retired_ = number;
     posted_ = next_ = number + 1;
-    entry.signalled = true;
-    note(entry, opcode, length, number);
+    note(entry, opcode, 1, number);
     return number;
   }
 
@@ -212,7 +217,6 @@ class SendLedger {
     finish(entry);
   }
 
-  std::array<WorkRecord, kQueueDepth> ring_{};  // first: found by one addition
   std::uint32_t depth_;
   std::uint32_t signal_every_;
   std::uint32_t retired_ = 0;
@@ -222,6 +226,7 @@ class SendLedger {
   std::uint32_t reads_ = 0;        ///< outstanding ones that bring data
   std::uint32_t last_write_ = 0;
   bool has_unread_writes_ = false;
+  std::array<WorkRecord, kQueueDepth> ring_{};  // its first place lies beside what is above
 };
 
 }  // namespace oriel::verbs

@@ -146,19 +146,19 @@ class VerbsEndpoint final : public transport::Endpoint {
     return is_long ? Doorbell::now : Doorbell::behind_many;
   }
 
-  /// In order of construction; the connection, with its queue pair, goes first, so that the device
-  /// has let go of the payloads when they go.
+  /// In order of construction; the connection, with its queue pair, goes before the payloads, so
+  /// that the device has let go of them then. What a lone operation looks at lies side by side.
   struct SendSide {
     SendSide(EndpointServices& services, int rank, const PeerAddress& peer)
-        : ledger(services.origin.depth),
-          payloads(services.origin.pd, std::size_t{kQueueDepth} * kSmallBytes, Access::local,
+        : payloads(services.origin.pd, std::size_t{kQueueDepth} * kSmallBytes, Access::local,
                    "connect"),
           lkey(payloads.lkey()),
-          connection(std::in_place, services.channel, services.origin, rank, peer) {}
-    SendLedger ledger;
+          connection(std::in_place, services.channel, services.origin, rank, peer),
+          ledger(services.origin.depth) {}
     RegisteredBlock payloads;
     std::uint32_t lkey;  ///< of the payloads
     std::optional<ConnectionOrigin> connection;
+    SendLedger ledger;
   };
 
   [[nodiscard]] bool is_ready() const noexcept { return ready_ != nullptr; }
@@ -197,26 +197,25 @@ class VerbsEndpoint final : public transport::Endpoint {
   }
   [[gnu::noinline]] void post_all_staged() noexcept;
   [[gnu::noinline]] void post_failed(int error) noexcept;
+  static void fill(WorkRecord& record, const SendSide& send, std::uint32_t place,
+                   Operation operation, Opcode opcode, std::uint32_t length,
+                   transport::RemoteAddress target, Holding holding, bool signalled) noexcept;
   [[nodiscard]] WorkRecord& begin(Operation operation, Opcode opcode, std::uint32_t length,
                                   transport::RemoteAddress target, Holding holding) noexcept;
+  [[nodiscard]] static WorkRecord& begin_alone(SendSide& send, Operation operation, Opcode opcode,
+                                               std::uint32_t length,
+                                               transport::RemoteAddress target,
+                                               Holding holding) noexcept;
   [[nodiscard]] bool take_slot(WorkRecord& record, Holding holding) noexcept;
-  void commit(WorkRecord& record, Opcode opcode, transport::Completion& done, bool wants_completion,
+  void commit(WorkRecord& record, transport::Completion& done, bool wants_completion,
               Doorbell doorbell) noexcept;
   void post_alone(SendSide& send, WorkRecord& record, Opcode opcode, std::uint32_t length,
                   Holding holding, transport::Completion& done) noexcept;
   static void count_bytes(transport::Tally& tally, std::uint32_t length, bool is_inline,
                           bool holds_slot) noexcept;
-  [[gnu::noinline]] void stage(WorkRecord& record, bool wants_completion,
-                               Doorbell doorbell) noexcept;
-  void stage_known(WorkRecord& record, Opcode opcode, std::uint32_t length, Holding holding,
-                   bool wants_completion, Doorbell doorbell) noexcept;
+  void commit_known(WorkRecord& record, Opcode opcode, std::uint32_t length, Holding holding,
+                    bool wants_completion, Doorbell doorbell) noexcept;
   [[nodiscard, gnu::noinline]] std::size_t get_large(std::byte* destination, std::size_t bytes,
-                                                     transport::RemoteAddress target,
-                                                     transport::Completion& done) noexcept;
-  [[nodiscard, gnu::noinline]] std::size_t put_alone(const std::byte* source, std::size_t bytes,
-                                                     transport::RemoteAddress target,
-                                                     transport::Completion& done) noexcept;
-  [[nodiscard, gnu::noinline]] std::size_t get_alone(std::byte* destination, std::size_t bytes,
                                                      transport::RemoteAddress target,
                                                      transport::Completion& done) noexcept;
   [[nodiscard, gnu::noinline]] std::size_t put_among(const std::byte* source, std::size_t bytes,
@@ -284,16 +283,14 @@ Result VerbsEndpoint::once_admitted(transport::Completion& done, Result taken, R
   return no_room;
 }
 
-/// The next record, begun, with the place for small bytes that goes with it; commit() takes it in.
-/// Requires: may_record().
-inline WorkRecord& VerbsEndpoint::begin(Operation operation, Opcode opcode, std::uint32_t length,
-                                        transport::RemoteAddress target, Holding holding) noexcept {
-  SendSide& send = *ready_;
-  const std::uint32_t place = SendLedger::place(send.ledger.next());
-  WorkRecord& record = send.ledger.next_record();
+/// Begins a record, of the ring's place `place`, with the memory for small bytes that goes with it.
+inline void VerbsEndpoint::fill(WorkRecord& record, const SendSide& send, std::uint32_t place,
+                                Operation operation, Opcode opcode, std::uint32_t length,
+                                transport::RemoteAddress target, Holding holding,
+                                bool signalled) noexcept {
   record.operation = operation;
   record.opcode = opcode;
-  record.signalled = false;
+  record.signalled = signalled;
   record.holding = holding;
   record.length = length;
   record.lkey = send.lkey;
@@ -301,7 +298,25 @@ inline WorkRecord& VerbsEndpoint::begin(Operation operation, Opcode opcode, std:
   record.remote_address = target.address;
   record.local = send.payloads.data() + std::size_t{place} * kSmallBytes;
   if (opcode != Opcode::write) record.copy_to = nullptr;
-  return record;  // what is left is set where it is used
+  // What is left is set where it is used.
+}
+
+/// The next record, begun; commit() takes it in. Requires: may_record().
+inline WorkRecord& VerbsEndpoint::begin(Operation operation, Opcode opcode, std::uint32_t length,
+                                        transport::RemoteAddress target, Holding holding) noexcept {
+  SendSide& send = *ready_;
+  WorkRecord& record = send.ledger.next_record();
+  fill(record, send, SendLedger::place(send.ledger.next()), operation, opcode, length, target,
+       holding, false);
+  return record;
+}
+/// The same of what goes alone; post_alone() takes it in.
+inline WorkRecord& VerbsEndpoint::begin_alone(SendSide& send, Operation operation, Opcode opcode,
+                                              std::uint32_t length, transport::RemoteAddress target,
+                                              Holding holding) noexcept {
+  WorkRecord& record = send.ledger.first_record();
+  fill(record, send, 0, operation, opcode, length, target, holding, true);
+  return record;
 }
 
 /// The bytes are in a bounce slot instead, from now until the record is retired. False: all are in
@@ -315,22 +330,14 @@ inline bool VerbsEndpoint::take_slot(WorkRecord& record, Holding holding) noexce
   return true;
 }
 
-/// Takes in the record that was begun, and posts it: at once if it goes alone.
-/// @param opcode  the record's
-inline void VerbsEndpoint::commit(WorkRecord& record, Opcode opcode, transport::Completion& done,
-                                  bool wants_completion, Doorbell doorbell) noexcept {
-  record.done = &done;
-  if (goes_alone()) return post_alone(*ready_, record, opcode, record.length, record.holding, done);
-  stage(record, wants_completion, doorbell);
-}
-
-/// commit() of what goes alone. @param send  ready_ @param opcode, length, holding  the record's,
-/// as the caller knows them: so they need not be read again
+/// Takes in and posts the record that was begun for what goes alone. @param send  uncorked_
+/// @param opcode, length, holding  the record's, as the caller knows them: so they need not be read
+/// again
 inline void VerbsEndpoint::post_alone(SendSide& send, WorkRecord& record, Opcode opcode,
                                       std::uint32_t length, Holding holding,
                                       transport::Completion& done) noexcept {
   record.done = &done;
-  const std::uint32_t number = send.ledger.append_alone(record, opcode, length);
+  const std::uint32_t number = send.ledger.append_first(record, opcode);
   done.started(!holds(holding, Holding::memory));
   cq_.take_credit();
   const WorkRequestPoster& poster = send.connection->poster();
@@ -344,13 +351,13 @@ inline void VerbsEndpoint::post_alone(SendSide& send, WorkRecord& record, Opcode
     post_failed(error);
 }
 
-/// commit() behind others, or where others come behind, to share a doorbell. What may wait never
-/// does beyond the next progress(), seal() or signal(); nor, unless corked, when the device has
+/// Takes in the record that was begun, to share a doorbell with others. What may wait never does
+/// beyond the next progress(), seal() or signal(); nor, unless corked, when the device has
 /// nothing, or too little, to do.
 /// @param opcode, length, holding  as for post_alone()
-inline void VerbsEndpoint::stage_known(WorkRecord& record, Opcode opcode, std::uint32_t length,
-                                       Holding holding, bool wants_completion,
-                                       Doorbell doorbell) noexcept {
+inline void VerbsEndpoint::commit_known(WorkRecord& record, Opcode opcode, std::uint32_t length,
+                                        Holding holding, bool wants_completion,
+                                        Doorbell doorbell) noexcept {
   SendSide& send = *ready_;
   SendLedger& ledger = send.ledger;
   transport::Completion& done = *record.done;

@@ -23,8 +23,10 @@ using transport::Completion;
 using transport::PostResult;
 using transport::RemoteAddress;
 
-void VerbsEndpoint::stage(WorkRecord& record, bool wants_completion, Doorbell doorbell) noexcept {
-  stage_known(record, record.opcode, record.length, record.holding, wants_completion, doorbell);
+void VerbsEndpoint::commit(WorkRecord& record, Completion& done, bool wants_completion,
+                           Doorbell doorbell) noexcept {
+  record.done = &done;
+  commit_known(record, record.opcode, record.length, record.holding, wants_completion, doorbell);
 }
 
 [[gnu::hot]] void VerbsEndpoint::post_all_staged() noexcept {
@@ -41,20 +43,15 @@ void VerbsEndpoint::post_failed(int error) noexcept {
 }
 
 /// What most operations are is flattened: one frame from here to the device.
-[[gnu::hot]] std::size_t VerbsEndpoint::put(const std::byte* source, std::size_t bytes,
-                                            RemoteAddress target, Completion& done) {
-  return may_go_alone() && bytes <= kSmallBytes ? put_alone(source, bytes, target, done)
-                                                : put_among(source, bytes, target, done);
-}
-
-/// put() of what goes alone and is small.
-[[gnu::hot, gnu::flatten]] std::size_t VerbsEndpoint::put_alone(const std::byte* source,
-                                                                std::size_t bytes,
-                                                                RemoteAddress target,
-                                                                Completion& done) noexcept {
+[[gnu::hot, gnu::flatten]] std::size_t VerbsEndpoint::put(const std::byte* source,
+                                                          std::size_t bytes, RemoteAddress target,
+                                                          Completion& done) {
+  if (!may_go_alone() || bytes > kSmallBytes) [[unlikely]]
+    return put_among(source, bytes, target, done);
   const auto length = static_cast<std::uint32_t>(bytes);
-  SendSide& send = *ready_;
-  WorkRecord& record = begin(Operation::put, Opcode::write, length, target, Holding::nothing);
+  SendSide& send = *uncorked_;
+  WorkRecord& record =
+      begin_alone(send, Operation::put, Opcode::write, length, target, Holding::nothing);
   copy_small(record.local, source, bytes);
   post_alone(send, record, Opcode::write, length, Holding::nothing, done);
   return bytes;
@@ -71,7 +68,7 @@ void VerbsEndpoint::post_failed(int error) noexcept {
   WorkRecord& record = begin(Operation::put, Opcode::write, length, target, Holding::nothing);
   copy_small(record.local, source, bytes);
   record.done = &done;
-  stage_known(record, Opcode::write, length, Holding::nothing, false, Doorbell::may_wait);
+  commit_known(record, Opcode::write, length, Holding::nothing, false, Doorbell::may_wait);
   return bytes;
 }
 
@@ -92,24 +89,19 @@ std::size_t VerbsEndpoint::put_large(const std::byte* source, std::size_t bytes,
   }
   record.length = length;
   // Slots come back by themselves: a request that holds one always asks for its completion.
-  commit(record, Opcode::write, done, record.holds_slot(), doorbell_for(record));
+  commit(record, done, record.holds_slot(), doorbell_for(record));
   return length;
 }
 
 /// Small ones by a place of ours: to copy them costs less than to look for what is registered.
-[[gnu::hot]] std::size_t VerbsEndpoint::get(std::byte* destination, std::size_t bytes,
-                                            RemoteAddress target, Completion& done) {
-  return may_go_alone() && bytes <= kSmallBytes ? get_alone(destination, bytes, target, done)
-                                                : get_among(destination, bytes, target, done);
-}
-
-[[gnu::hot, gnu::flatten]] std::size_t VerbsEndpoint::get_alone(std::byte* destination,
-                                                                std::size_t bytes,
-                                                                RemoteAddress target,
-                                                                Completion& done) noexcept {
+[[gnu::hot, gnu::flatten]] std::size_t VerbsEndpoint::get(std::byte* destination, std::size_t bytes,
+                                                          RemoteAddress target, Completion& done) {
+  if (!may_go_alone() || bytes > kSmallBytes) [[unlikely]]
+    return get_among(destination, bytes, target, done);
   const auto length = static_cast<std::uint32_t>(bytes);
-  SendSide& send = *ready_;
-  WorkRecord& record = begin(Operation::get, Opcode::read, length, target, Holding::memory);
+  SendSide& send = *uncorked_;
+  WorkRecord& record =
+      begin_alone(send, Operation::get, Opcode::read, length, target, Holding::memory);
   record.copy_to = destination;
   post_alone(send, record, Opcode::read, length, Holding::memory, done);
   return bytes;
@@ -125,7 +117,7 @@ std::size_t VerbsEndpoint::put_large(const std::byte* source, std::size_t bytes,
   WorkRecord& record = begin(Operation::get, Opcode::read, length, target, Holding::memory);
   record.copy_to = destination;
   record.done = &done;
-  stage_known(record, Opcode::read, length, Holding::memory, false, Doorbell::may_wait);
+  commit_known(record, Opcode::read, length, Holding::memory, false, Doorbell::may_wait);
   return bytes;
 }
 
@@ -146,7 +138,7 @@ std::size_t VerbsEndpoint::get_large(std::byte* destination, std::size_t bytes,
     length = static_cast<std::uint32_t>(std::min<std::size_t>(length, BouncePool::kSlotBytes));
   }
   record.length = length;
-  commit(record, Opcode::read, done, record.holds_slot(), doorbell_for(record));
+  commit(record, done, record.holds_slot(), doorbell_for(record));
   return length;
 }
 
@@ -154,6 +146,16 @@ inline PostResult VerbsEndpoint::post_atomic(Opcode opcode, Operation operation,
                                              std::uint64_t operand, std::uint64_t swap,
                                              std::uint64_t* result, RemoteAddress target,
                                              Completion& done) noexcept {
+  if (may_go_alone()) {
+    SendSide& send = *uncorked_;
+    WorkRecord& record =
+        begin_alone(send, operation, opcode, sizeof *result, target, Holding::memory);
+    record.operand = operand;
+    record.swap = swap;
+    record.copy_to = std::bit_cast<std::byte*>(result);
+    post_alone(send, record, opcode, sizeof *result, Holding::memory, done);
+    return PostResult::posted;
+  }
   if (!may_record()) [[unlikely]] {
     return once_admitted(done, PostResult::posted, PostResult::no_credit, [=, this, &done] {
       return post_atomic(opcode, operation, operand, swap, result, target, done);
@@ -163,7 +165,7 @@ inline PostResult VerbsEndpoint::post_atomic(Opcode opcode, Operation operation,
   record.operand = operand;
   record.swap = swap;
   record.copy_to = std::bit_cast<std::byte*>(result);
-  commit(record, opcode, done, false, Doorbell::may_wait);
+  commit(record, done, false, Doorbell::may_wait);
   return PostResult::posted;
 }
 
@@ -222,7 +224,7 @@ PostResult VerbsEndpoint::post_message(Opcode opcode, std::uint64_t value, Remot
   }
   // Often the last thing a rank does to a peer: it completes without another request behind it,
   // for which the peer may not be there any more.
-  commit(record, opcode, done, true, Doorbell::now);
+  commit(record, done, true, Doorbell::now);
   return PostResult::posted;
 }
 
@@ -232,7 +234,7 @@ void VerbsEndpoint::post_empty_write(Operation operation, Completion& done) noex
   WorkRecord& record =
       begin(operation, Opcode::write, 0,
             {peer_.visibility_word_address, peer_.visibility_word_rkey}, Holding::nothing);
-  commit(record, Opcode::write, done, true, Doorbell::now);
+  commit(record, done, true, Doorbell::now);
 }
 
 /// Requires: ready.
@@ -265,7 +267,7 @@ PostResult VerbsEndpoint::seal(Completion& done) {
   WorkRecord& record =
       begin(Operation::flush, Opcode::read, sizeof(std::uint64_t),
             {peer_.visibility_word_address, peer_.visibility_word_rkey}, Holding::memory);
-  commit(record, Opcode::read, done, true, Doorbell::now);
+  commit(record, done, true, Doorbell::now);
   return PostResult::posted;
 }
 

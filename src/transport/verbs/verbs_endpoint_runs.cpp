@@ -83,7 +83,7 @@ std::size_t VerbsEndpoint::put_gathered(std::span<const Run> runs, std::size_t b
     std::memcpy(to, run.origin, run.bytes);
     to += run.bytes;
   }
-  commit(record, Opcode::write, done, record.holds_slot(),
+  commit(record, done, record.holds_slot(),
          record.holds_slot() ? Doorbell::now : Doorbell::may_wait);
   return runs.size();
 }
@@ -116,7 +116,7 @@ std::size_t VerbsEndpoint::get_scattered(std::span<const Run> runs, std::size_t 
     record.operand = runs.size();
     record.local += kScatterBytes;
   }
-  commit(record, Opcode::read, done, record.holds_slot(),
+  commit(record, done, record.holds_slot(),
          record.holds_slot() ? Doorbell::now : Doorbell::may_wait);
   return runs.size();
 }

@@ -32,6 +32,60 @@ TEST(SendLedger, ALoneOperationIsSignalledSoThatPutAndFlushAreOneRequest) {
   EXPECT_EQ(ledger.staged(), 1U);
 }
 
+std::uint32_t append_first(SendLedger& ledger, WorkRecord record) {
+  record.signalled = true;
+  WorkRecord& entry = ledger.first_record();
+  entry = record;
+  return ledger.append_first(entry, entry.opcode);
+}
+
+TEST(SendLedger, LoneOperationsAllTakeTheFirstPlace) {
+  SendLedger ledger;
+  for (std::uint32_t i = 0; i < 3; ++i) {
+    const std::uint32_t number = append_first(ledger, write_of(8 + i));
+    EXPECT_EQ(SendLedger::place(number), 0U);
+    EXPECT_EQ(ledger.record(number).length, 8 + i);
+    EXPECT_EQ(ledger.in_flight(), 1U);
+    EXPECT_EQ(ledger.staged(), 0U);
+    EXPECT_TRUE(ledger.is_sealed());
+    EXPECT_TRUE(ledger.is_in_flight(number));
+    EXPECT_FALSE(ledger.is_in_flight(number - 1)) << "a number that was left out";
+    EXPECT_EQ(ledger.retire_through(number, kIgnore), 1U);
+    EXPECT_EQ(ledger.outstanding(), 0U);
+  }
+}
+
+TEST(SendLedger, OthersGoOnBehindALoneOperation) {
+  SendLedger ledger;
+  append(ledger, write_of(1), false);
+  append(ledger, write_of(2), true);
+  ledger.mark_posted(2);
+  ledger.retire_through(1, kIgnore);
+  const std::uint32_t alone = append_first(ledger, read_of(3));
+  EXPECT_TRUE(ledger.reads_outstanding());
+  EXPECT_EQ(&append(ledger, write_of(4), true), &ledger.record(alone + 1));
+  ledger.mark_posted(1);
+  std::vector<std::uint32_t> finished;
+  ledger.retire_through(alone + 1, [&](const WorkRecord& it) { finished.push_back(it.length); });
+  EXPECT_EQ(finished, (std::vector<std::uint32_t>{3, 4}));
+  EXPECT_FALSE(ledger.reads_outstanding());
+  EXPECT_TRUE(ledger.has_unread_writes()) << "no read behind the write";
+}
+
+TEST(SendLedger, LoneOperationsRunOnWhenTheNumbersWrapAround) {
+  SendLedger ledger;
+  std::uint32_t last = 0;
+  bool wrapped = false;
+  for (std::uint64_t i = 0; i <= (std::uint64_t{1} << 32U) / kQueueDepth + 1; ++i) {
+    const std::uint32_t number = append_first(ledger, i % 2 == 0 ? write_of(8) : read_of(8));
+    wrapped |= number < last;
+    last = number;
+    ASSERT_EQ(ledger.retire_through(number, kIgnore), 1U);
+    ASSERT_EQ(ledger.has_unread_writes(), i % 2 == 0);
+  }
+  EXPECT_TRUE(wrapped);
+}
+
 TEST(SendLedger, OfManyEverySixtyFourthIsSignalled) {
   SendLedger ledger;
   std::vector<std::uint32_t> signalled;

@@ -115,6 +115,7 @@ function(oriel_lab_finalize)
       FIXTURES_SETUP lab.${suite}
       LABELS lab
       RUN_SERIAL TRUE
+      COST 1000  # first: what is built meanwhile has time
       TIMEOUT ${seconds})
   endforeach()
   set_property(GLOBAL PROPERTY ORIEL_LAB_SUITES "")

@@ -152,16 +152,23 @@ class Updater {
   std::vector<Request> requests_;
 };
 
+std::nullopt_t nothing_by(MPI_Op op) {
+  check_predefined(op);
+  return std::nullopt;
+}
+
 /// Where the target's elements begin. None: there is nothing to do.
 std::optional<MPI_Aint> checked(Win& window, const Place& place, const Update& what) {
-  if (!may_access(window, place)) return std::nullopt;
+  if (what.op == MPI_NO_OP && what.result == nullptr)
+    fail(MPI_ERR_OP, "MPI_NO_OP is for calls that fetch");
+  if (!may_access(window, place)) return nothing_by(what.op);
   count(statistics().accumulates);
   if (!what.target.type().is_uniform && what.target.bytes() != 0)
     fail(MPI_ERR_TYPE, "the target's type is made of several basic types, or of one unknown");
   const MPI_Aint begin = begin_of(window, place, what.target);
   if (what.origin != nullptr) check_fits(*what.origin, what.target);
   if (what.result != nullptr) check_fits(what.target, *what.result);
-  if (what.target.bytes() == 0) return std::nullopt;
+  if (what.target.bytes() == 0) return nothing_by(what.op);
   check_elements(what.origin, what.target, "origin");
   check_elements(what.result, what.target, "result buffer");
   return begin;
@@ -195,7 +202,7 @@ const FlatType& single(MPI_Datatype type) {
 
 void fetch_and_op(Win& window, const void* operand, void* result, MPI_Datatype type,
                   const Place& place, MPI_Op op) {
-  if (!may_access(window, place)) return;
+  if (!may_access(window, place)) return check_predefined(op);
   count(statistics().accumulates);
   const FlatType& flat = single(type);
   const MPI_Aint begin = begin_of(window, place, Data(1, type));

@@ -45,10 +45,15 @@ class Regions {
 /// load tells which.
 class Win {
  public:
-  /// Null for a handle of MPI's own, MPI_WIN_NULL and handles of freed windows.
-  [[nodiscard]] static Win* of(MPI_Win handle) noexcept {
+  /// Null for a handle of MPI's own and MPI_WIN_NULL; and for one of a freed window, which becomes
+  /// MPI_WIN_NULL: MPI, which is asked next, would take it for an object of its own.
+  [[nodiscard]] static Win* of(MPI_Win& handle) noexcept {
     const auto* const first = reinterpret_cast<const Handle*>(handle);
-    return first != nullptr && first->mark == &kMark ? first->window : nullptr;
+    if (first == nullptr) return nullptr;
+    if (first->mark == &kMark) [[likely]]
+      return first->window;
+    if (first->mark == &kEnded) handle = MPI_WIN_NULL;
+    return nullptr;
   }
   /// The Fortran handle, and back. Null: not one of ours.
   [[nodiscard]] static Win* of_fortran(MPI_Fint index) noexcept;
@@ -93,6 +98,7 @@ class Win {
     MPI_Fint index = 0;
   };
   static const char kMark;
+  static const char kEnded;  // the mark of those that wait to be used again
   friend class Handles;
   Handle* handle_;
   int size_;

@@ -296,6 +296,28 @@ void from_within_a_callback() {
   CHECK_OK(MPI_Win_free_keyval(&second));
 }
 
+/// Callbacks that free their keyval, and that delete another attribute, as the window ends.
+void callbacks_that_change() {
+  static int calls = 0;
+  static std::array<int, 3> keyvals{};
+  calls = 0;
+  const auto on_delete = [](MPI_Win of, int keyval, void*, void*) {
+    ++calls;
+    if (keyval == keyvals[0]) return MPI_Win_free_keyval(&keyvals[0]);
+    return keyval == keyvals[2] ? MPI_Win_delete_attr(of, keyvals[1]) : MPI_SUCCESS;
+  };
+  MPI_Win win = make_window();
+  for (int& keyval : keyvals) {
+    CHECK_OK(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, on_delete, &keyval, nullptr));
+    CHECK_OK(MPI_Win_set_attr(win, keyval, nullptr));
+  }
+  CHECK_OK(MPI_Win_free(&win));
+  CHECK_INT(3, calls);
+  CHECK_INT(MPI_KEYVAL_INVALID, keyvals[0]);
+  CHECK_OK(MPI_Win_free_keyval(&keyvals[1]));
+  CHECK_OK(MPI_Win_free_keyval(&keyvals[2]));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -317,5 +339,7 @@ int main(int argc, char** argv) {
   refused();
   test_section("attributes within a callback");
   from_within_a_callback();
+  test_section("callbacks that change what is set");
+  callbacks_that_change();
   return test_end();
 }

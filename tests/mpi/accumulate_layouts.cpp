@@ -186,6 +186,52 @@ void pairs() {
   MPI_Type_free(&thrice);
 }
 
+/// Basic types that differ are an error by the standard. Where nothing is combined, MPI
+/// implementations move the bytes, and programs that have bytes on one side alone run.
+void unlike_types() {
+  test_section("unlike types");
+  constexpr int n = 6;
+  Area<int> area(Flavor::allocate, 2 * n);
+  std::array<int, n> values{};
+  std::array<unsigned char, 2 * n * sizeof(int)> spread{};
+  std::array<char, n * sizeof(int)> result{};
+  for (int i = 0; i < n; ++i) values[static_cast<std::size_t>(i)] = 0x1020304 * (i + 1) + test.rank;
+  const auto* const bytes = reinterpret_cast<const unsigned char*>(values.data());
+  for (std::size_t i = 0; i < sizeof(values); ++i) spread[2 * i] = bytes[i];
+  for (int i = 0; i < 2 * n; ++i) area.base[i] = 100 * test.rank + i;
+  MPI_Datatype seconds = MPI_DATATYPE_NULL;  // of bytes
+  MPI_Datatype places = MPI_DATATYPE_NULL;   // of elements
+  MPI_Type_vector(n * sizeof(int), 1, 2, MPI_BYTE, &seconds);
+  MPI_Type_vector(n, 1, 2, MPI_INT, &places);
+  MPI_Type_commit(&seconds);
+  MPI_Type_commit(&places);
+  const int right = right_rank();
+  in_epoch(Epoch::fence, area.win, right, [&] {
+    CHECK_OK(MPI_Get_accumulate(spread.data(), 1, seconds, result.data(), sizeof(values), MPI_CHAR,
+                                right, 0, 1, places, MPI_REPLACE, area.win));
+  });
+  for (int i = 0; i < n; ++i) {
+    int old = 0;
+    memcpy(&old, &result[static_cast<std::size_t>(i) * sizeof(int)], sizeof(old));
+    CHECK_INT(100 * right + 2 * i, old);
+    CHECK_INT(0x1020304 * (i + 1) + left_rank(), area.base[2 * i]);
+    CHECK_INT(100 * test.rank + 2 * i + 1, area.base[2 * i + 1]);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Request request = MPI_REQUEST_NULL;
+  in_epoch(Epoch::lock_all, area.win, right, [&] {
+    CHECK_OK(MPI_Raccumulate(values.data(), sizeof(values), MPI_BYTE, right, 1, 1, places,
+                             MPI_REPLACE, area.win, &request));
+    CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+    CHECK_CLASS2(
+        MPI_ERR_TYPE, MPI_ERR_ARG,
+        MPI_Accumulate(values.data(), 4, MPI_BYTE, right, 0, 1, MPI_INT, MPI_SUM, area.win));
+  });
+  for (int i = 0; i < n; ++i) CHECK_INT(0x1020304 * (i + 1) + left_rank(), area.base[2 * i + 1]);
+  MPI_Type_free(&seconds);
+  MPI_Type_free(&places);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -196,5 +242,6 @@ int main(int argc, char** argv) {
   every_layout<std::complex<double>>(MPI_C_DOUBLE_COMPLEX, "complex numbers", Kind::complex,
                                      Flavor::allocate);
   pairs();
+  unlike_types();
   return test_end();
 }

@@ -3,11 +3,13 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <oriel/window_bytes.hpp>
@@ -18,26 +20,33 @@
 
 namespace oriel::mpi {
 
-/// What is attached to a dynamic window, as MPI_Win_detach is told its address alone.
+/// What is attached to a dynamic window, as MPI_Win_detach is told its address alone. Of regions
+/// without bytes there may be many at an address, beside one with.
 class Regions {
  public:
   void add(void* base, std::size_t bytes) {
     const std::scoped_lock lock(mutex_);
-    bytes_.insert_or_assign(base, bytes);
+    bytes_.emplace(base, bytes);
   }
+  /// The bytes of the largest.
   [[nodiscard]] std::optional<std::size_t> find(void* base) const {
     const std::scoped_lock lock(mutex_);
-    const auto found = bytes_.find(base);
-    return found == bytes_.end() ? std::nullopt : std::optional(found->second);
+    std::optional<std::size_t> largest;
+    const auto [first, last] = bytes_.equal_range(base);
+    for (auto region = first; region != last; ++region)
+      largest = std::max(largest.value_or(0), region->second);
+    return largest;
   }
-  void remove(void* base) {
+  void remove(void* base, std::size_t bytes) {
     const std::scoped_lock lock(mutex_);
-    bytes_.erase(base);
+    const auto [first, last] = bytes_.equal_range(base);
+    const auto found = std::find(first, last, std::pair<void* const, std::size_t>(base, bytes));
+    if (found != last) bytes_.erase(found);
   }
 
  private:
   mutable std::mutex mutex_;
-  std::map<void*, std::size_t> bytes_;
+  std::multimap<void*, std::size_t> bytes_;
 };
 
 /// Windows that Oriel carries have handles of their own; MPI_Win values that MPI made are left to

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -25,19 +26,31 @@ struct Update {
   void* results;
   const Data* result;  ///< null: old values are not wanted
   const Data& target;
+  /// The basic types differ, which MPI forbids. Open MPI does it where nothing is combined, so that
+  /// programs that ran with it may: bytes are moved then, and nobody sees to whole elements.
+  bool is_bytes = false;
 };
 
-/// Elements at a place. Without data, as many bytes side by side: it stands for what is not there.
-Cursor cursor_of(const Data* data, std::size_t bytes, const std::vector<Run>& side_by_side) {
+constexpr ElementType kByte = element_type<std::uint8_t>();
+
+/// Elements, or bytes, at a place. Without data, as many bytes side by side: it stands for what is
+/// not there.
+Cursor cursor_of(const Data* data, std::size_t bytes, const std::vector<Run>& side_by_side,
+                 bool is_bytes) {
   if (data == nullptr) return Cursor(side_by_side, static_cast<MPI_Aint>(bytes), 1);
-  return Cursor(data->type().elements(), data->type().extent, data->count());
+  const FlatType& type = data->type();
+  return Cursor(is_bytes ? type.data : type.elements(), type.extent, data->count());
 }
 
-/// All that has elements has the target's, whatever their arrangement.
-void check_elements(const Data* data, const Data& target, const char* whose) {
-  if (data == nullptr || data->bytes() == 0) return;
-  if (!data->type().is_uniform || data->type().element != target.type().element)
+/// All that has elements should have the target's, whatever their arrangement. Whether it has.
+/// Errors: Failure MPI_ERR_TYPE, where that matters.
+bool is_alike(const Data* data, const Update& what, const char* whose) {
+  if (data == nullptr || data->bytes() == 0) return true;
+  const FlatType& type = data->type();
+  if (type.is_uniform && type.element == what.target.type().element) return true;
+  if (!type.is_uniform || (what.op != MPI_REPLACE && what.op != MPI_NO_OP))
     fail(MPI_ERR_TYPE, fmt::format("the {} has not the target's basic type", whose));
+  return false;
 }
 
 /// Elements at one place of a batch, of which each piece has `block`. None if they do not all lie
@@ -66,7 +79,8 @@ bool has_adjacent(const Data* data) noexcept {
 
 /// All is one run of elements everywhere: no lists of pieces.
 bool is_adjacent(const Update& what) noexcept {
-  return has_adjacent(what.origin) && has_adjacent(what.result) && has_adjacent(&what.target);
+  return !what.is_bytes && has_adjacent(what.origin) && has_adjacent(what.result) &&
+         has_adjacent(&what.target);
 }
 
 /// How many elements: the origin may be shorter than the target.
@@ -85,7 +99,7 @@ class Updater {
         place_(place),
         what_(what),
         with_requests_(with_requests),
-        type_(what.target.type().element),
+        type_(what.is_bytes ? kByte : what.target.type().element),
         code_(operation_code(what.op, what.target.type())) {}
 
   void run(MPI_Aint begin) {
@@ -95,11 +109,12 @@ class Updater {
                         address(what_.results, what_.result, 0), all, all},
                        begin);
     }
-    const std::size_t bytes = what_.target.element_bytes();
+    const bool is_bytes = what_.is_bytes;
+    const std::size_t bytes = is_bytes ? what_.target.bytes() : what_.target.element_bytes();
     const std::vector<Run> side_by_side{{0, bytes}};
-    Cursor operands = cursor_of(what_.origin, bytes, side_by_side);
-    Cursor results = cursor_of(what_.result, bytes, side_by_side);
-    Cursor there = cursor_of(&what_.target, bytes, side_by_side);
+    Cursor operands = cursor_of(what_.origin, bytes, side_by_side, is_bytes);
+    Cursor results = cursor_of(what_.result, bytes, side_by_side, is_bytes);
+    Cursor there = cursor_of(&what_.target, bytes, side_by_side, is_bytes);
     for_each_batch<3>({&operands, &results, &there},
                       [&](const Batch<3>& batch) { send(begin, batch); });
   }
@@ -152,22 +167,29 @@ class Updater {
   std::vector<Request> requests_;
 };
 
-/// Where the target's elements begin. None: there is nothing to do.
-std::optional<MPI_Aint> checked(Win& window, const Place& place, const Update& what) {
-  if (!may_access(window, place)) return std::nullopt;
+std::nullopt_t nothing_by(MPI_Op op) {
+  check_predefined(op);
+  return std::nullopt;
+}
+
+/// Where the target's elements begin. None: there is nothing to do. Finds out `is_bytes`.
+std::optional<MPI_Aint> checked(Win& window, const Place& place, Update& what) {
+  if (what.op == MPI_NO_OP && what.result == nullptr)
+    fail(MPI_ERR_OP, "MPI_NO_OP is for calls that fetch");
+  if (!may_access(window, place)) return nothing_by(what.op);
   count(statistics().accumulates);
   if (!what.target.type().is_uniform && what.target.bytes() != 0)
     fail(MPI_ERR_TYPE, "the target's type is made of several basic types, or of one unknown");
   const MPI_Aint begin = begin_of(window, place, what.target);
   if (what.origin != nullptr) check_fits(*what.origin, what.target);
   if (what.result != nullptr) check_fits(what.target, *what.result);
-  if (what.target.bytes() == 0) return std::nullopt;
-  check_elements(what.origin, what.target, "origin");
-  check_elements(what.result, what.target, "result buffer");
+  if (what.target.bytes() == 0) return nothing_by(what.op);
+  what.is_bytes =
+      !is_alike(what.origin, what, "origin") || !is_alike(what.result, what, "result buffer");
   return begin;
 }
 
-void update(Win& window, const Place& place, const Update& what) {
+void update(Win& window, const Place& place, Update what) {
   const std::optional<MPI_Aint> begin = checked(window, place, what);
   if (!begin) return;
   if (!is_adjacent(what)) return Updater(window, place, what, false).run(*begin);
@@ -177,7 +199,7 @@ void update(Win& window, const Place& place, const Update& what) {
       address(what.results, what.result, 0), count_of(what), target_at(place, *begin));
 }
 
-std::vector<Request> request_update(Win& window, const Place& place, const Update& what) {
+std::vector<Request> request_update(Win& window, const Place& place, Update what) {
   const std::optional<MPI_Aint> begin = checked(window, place, what);
   if (!begin) return {};
   Updater updater(window, place, what, true);
@@ -195,7 +217,7 @@ const FlatType& single(MPI_Datatype type) {
 
 void fetch_and_op(Win& window, const void* operand, void* result, MPI_Datatype type,
                   const Place& place, MPI_Op op) {
-  if (!may_access(window, place)) return;
+  if (!may_access(window, place)) return check_predefined(op);
   count(statistics().accumulates);
   const FlatType& flat = single(type);
   const MPI_Aint begin = begin_of(window, place, Data(1, type));

@@ -77,6 +77,10 @@ struct FlatType {
 /// meaning for the element), MPI_ERR_TYPE (elements of several kinds).
 [[nodiscard]] OpCode operation_code(MPI_Op op, const FlatType& type);
 
+/// Where there is nothing to be done by it. Errors: Failure MPI_ERR_OP (of the user's own,
+/// MPI_OP_NULL).
+void check_predefined(MPI_Op op);
+
 /// Makes the tables. Called once, after MPI_Init.
 void prepare_datatypes();
 

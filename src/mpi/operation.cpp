@@ -1,5 +1,7 @@
 // Which operation of Oriel an MPI_Op is.
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,7 +21,17 @@ const std::pair<MPI_Op, OpCode> kOperations[] = {
     {MPI_MINLOC, OpCode::minloc}, {MPI_MAXLOC, OpCode::maxloc},
 };
 
+[[noreturn]] void refuse_unknown() {
+  fail(MPI_ERR_OP, "accumulates take predefined operations alone");
+}
+
 }  // namespace
+
+void check_predefined(MPI_Op op) {
+  if (std::ranges::find(kOperations, op, &std::pair<MPI_Op, OpCode>::first) ==
+      std::end(kOperations))
+    refuse_unknown();
+}
 
 OpCode operation_code(MPI_Op op, const FlatType& type) {
   for (const auto& [known, code] : kOperations) {
@@ -32,7 +44,7 @@ OpCode operation_code(MPI_Op op, const FlatType& type) {
          fmt::format("{} has no meaning for the elements of the datatype ({} of {} bytes)",
                      to_string(code), to_string(type.element.kind), type.element.bytes));
   }
-  fail(MPI_ERR_OP, "accumulates take predefined operations alone");
+  refuse_unknown();
 }
 
 }  // namespace oriel::mpi

@@ -9,6 +9,7 @@
 namespace oriel::mpi {
 
 const char Win::kMark = 0;
+const char Win::kEnded = 0;
 
 /// The handles of all windows. They are never freed, only used again: a handle that a program keeps
 /// beyond the window's end is found to be none.
@@ -34,7 +35,7 @@ class Handles {
   }
   void remove(Win::Handle* handle) noexcept {
     const std::scoped_lock lock(mutex_);
-    handle->mark = nullptr;
+    handle->mark = &Win::kEnded;
     free_.push_back(handle);
     --alive_;
   }

@@ -3,11 +3,13 @@
 
 #include <mpi.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <oriel/window_bytes.hpp>
@@ -18,26 +20,33 @@
 
 namespace oriel::mpi {
 
-/// What is attached to a dynamic window, as MPI_Win_detach is told its address alone.
+/// What is attached to a dynamic window, as MPI_Win_detach is told its address alone. Of regions
+/// without bytes there may be many at an address, beside one with.
 class Regions {
  public:
   void add(void* base, std::size_t bytes) {
     const std::scoped_lock lock(mutex_);
-    bytes_.insert_or_assign(base, bytes);
+    bytes_.emplace(base, bytes);
   }
+  /// The bytes of the largest.
   [[nodiscard]] std::optional<std::size_t> find(void* base) const {
     const std::scoped_lock lock(mutex_);
-    const auto found = bytes_.find(base);
-    return found == bytes_.end() ? std::nullopt : std::optional(found->second);
+    std::optional<std::size_t> largest;
+    const auto [first, last] = bytes_.equal_range(base);
+    for (auto region = first; region != last; ++region)
+      largest = std::max(largest.value_or(0), region->second);
+    return largest;
   }
-  void remove(void* base) {
+  void remove(void* base, std::size_t bytes) {
     const std::scoped_lock lock(mutex_);
-    bytes_.erase(base);
+    const auto [first, last] = bytes_.equal_range(base);
+    const auto found = std::find(first, last, std::pair<void* const, std::size_t>(base, bytes));
+    if (found != last) bytes_.erase(found);
   }
 
  private:
   mutable std::mutex mutex_;
-  std::map<void*, std::size_t> bytes_;
+  std::multimap<void*, std::size_t> bytes_;
 };
 
 /// Windows that Oriel carries have handles of their own; MPI_Win values that MPI made are left to
@@ -45,10 +54,15 @@ class Regions {
 /// load tells which.
 class Win {
  public:
-  /// Null for a handle of MPI's own, MPI_WIN_NULL and handles of freed windows.
-  [[nodiscard]] static Win* of(MPI_Win handle) noexcept {
+  /// Null for a handle of MPI's own and MPI_WIN_NULL; and for one of a freed window, which becomes
+  /// MPI_WIN_NULL: MPI, which is asked next, would take it for an object of its own.
+  [[nodiscard]] static Win* of(MPI_Win& handle) noexcept {
     const auto* const first = reinterpret_cast<const Handle*>(handle);
-    return first != nullptr && first->mark == &kMark ? first->window : nullptr;
+    if (first == nullptr) return nullptr;
+    if (first->mark == &kMark) [[likely]]
+      return first->window;
+    if (first->mark == &kEnded) handle = MPI_WIN_NULL;
+    return nullptr;
   }
   /// The Fortran handle, and back. Null: not one of ours.
   [[nodiscard]] static Win* of_fortran(MPI_Fint index) noexcept;
@@ -93,6 +107,7 @@ class Win {
     MPI_Fint index = 0;
   };
   static const char kMark;
+  static const char kEnded;  // the mark of those that wait to be used again
   friend class Handles;
   Handle* handle_;
   int size_;

@@ -108,8 +108,6 @@ void attach(Win& window, void* base, MPI_Aint bytes) {
   if (window.flavor != MPI_WIN_FLAVOR_DYNAMIC)
     fail(MPI_ERR_RMA_FLAVOR, "only windows of MPI_Win_create_dynamic take further memory");
   const auto memory = bytes_at(base, bytes);
-  if (window.regions.find(base))
-    fail(MPI_ERR_RMA_ATTACH, fmt::format("memory at {} is attached already", base));
   try {
     if (!memory.empty()) window.window.attach(memory);
   } catch (const Error& error) {
@@ -124,7 +122,7 @@ void detach(Win& window, void* base) {
   const auto bytes = window.regions.find(base);
   if (!bytes) fail(MPI_ERR_RMA_ATTACH, fmt::format("no memory at {} is attached", base));
   if (*bytes != 0) window.window.detach({static_cast<std::byte*>(base), *bytes});
-  window.regions.remove(base);
+  window.regions.remove(base, *bytes);
 }
 
 /// The lowest rank with memory, for MPI_PROC_NULL.

@@ -1,6 +1,8 @@
 // Attributes of windows: keyvals, copy and delete callbacks, their order and their failures
 // [MPI-3.1, 6.7.3].
 
+#include <algorithm>
+
 #include "support.hpp"
 
 namespace {
@@ -11,6 +13,7 @@ struct Record {
   std::vector<int> keyvals;
   int copied = 0;
   long failing = -1;  // the value whose deletion fails
+  int error = MPI_ERR_OTHER;
 } record;
 
 int copy(MPI_Win, int, void*, void*, void*, int* flag) {
@@ -24,7 +27,7 @@ int extra = 11;
 int forget(MPI_Win win, int keyval, void* value, void* state) {
   CHECK(state == &extra);
   const auto number = static_cast<long>(reinterpret_cast<std::intptr_t>(value));
-  if (number == record.failing) return MPI_ERR_OTHER;
+  if (number == record.failing) return record.error;
   record.deleted.push_back(number);
   record.windows.push_back(win);
   record.keyvals.push_back(keyval);
@@ -137,6 +140,106 @@ void failing_callback() {
   CHECK_OK(MPI_Win_free(&win));
 }
 
+struct Heard {
+  int calls = 0;
+  int code = MPI_SUCCESS;
+  MPI_Win win = MPI_WIN_NULL;
+} heard;
+
+void hear(MPI_Win* win, int* code, ...) {
+  ++heard.calls;
+  heard.code = *code;
+  heard.win = *win;
+}
+
+/// A callback that fails, with a code of the program's own, when its window ends: the call fails
+/// with that code, and nothing but the attributes that were deleted before has gone. The window
+/// serves, and ends when the callback lets it; each value is deleted once.
+void failing_at_the_end() {
+  record = {};
+  heard = {};
+  MPI_Add_error_code(MPI_ERR_OTHER, &record.error);
+  long* base = nullptr;
+  MPI_Win win = MPI_WIN_NULL;
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  CHECK_OK(
+      MPI_Win_allocate(sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win));
+  CHECK_OK(MPI_Win_create_errhandler(hear, &handler));
+  CHECK_OK(MPI_Win_set_errhandler(win, handler));
+  CHECK_OK(MPI_Errhandler_free(&handler));
+  std::array<int, 3> keyvals{};
+  for (std::size_t i = 0; i < keyvals.size(); ++i) {
+    keyvals[i] = make_keyval();
+    CHECK_OK(MPI_Win_set_attr(win, keyvals[i], as_value(static_cast<std::intptr_t>(30 + i))));
+  }
+  MPI_Win const same = win;
+  record.failing = 31;
+  for (int attempt = 1; attempt <= 2; ++attempt) {
+    CHECK_INT(record.error, MPI_Win_free(&win));
+    CHECK(win == same);
+    CHECK_INT(attempt, heard.calls);
+    CHECK_INT(record.error, heard.code);
+    CHECK(heard.win == same);
+    check_value(win, keyvals[1], 31);
+  }
+  const long value = 100 + test.rank;
+  *base = -1;
+  in_epoch(Epoch::fence, win, 0,
+           [&] { CHECK_OK(MPI_Put(&value, 1, MPI_LONG, right_rank(), 0, 1, MPI_LONG, win)); });
+  CHECK_INT(100 + left_rank(), *base);
+  for (int& keyval : keyvals) CHECK_OK(MPI_Win_free_keyval(&keyval));
+  record.failing = -1;
+  CHECK_OK(MPI_Win_free(&win));
+  CHECK(win == MPI_WIN_NULL);
+  CHECK_INT(2, heard.calls);
+  std::sort(record.deleted.begin(), record.deleted.end());
+  CHECK(record.deleted == (std::vector<long>{30, 31, 32}));
+}
+
+/// While the callbacks of a window's end run, all of the window is still there: its memory, its
+/// group, its name, operations on it, and attributes that were set before.
+void the_window_in_a_callback() {
+  static int seen = 0;
+  static long* base = nullptr;
+  seen = 0;
+  MPI_Win win = MPI_WIN_NULL;
+  CHECK_OK(
+      MPI_Win_allocate(sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win));
+  CHECK_OK(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
+  CHECK_OK(MPI_Win_set_name(win, "ends"));
+  *base = -1;
+  MPI_Barrier(MPI_COMM_WORLD);
+  int keyval = MPI_KEYVAL_INVALID;
+  CHECK_OK(MPI_Win_create_keyval(
+      MPI_WIN_NULL_COPY_FN,
+      [](MPI_Win of, int, void*, void*) {
+        ++seen;
+        char name[MPI_MAX_OBJECT_NAME];
+        int length = 0;
+        CHECK_OK(MPI_Win_get_name(of, name, &length));
+        CHECK(strcmp(name, "ends") == 0);
+        void* memory = nullptr;
+        int flag = 0;
+        CHECK_OK(MPI_Win_get_attr(of, MPI_WIN_BASE, &memory, &flag));
+        CHECK(flag != 0 && memory == base);
+        MPI_Group group = MPI_GROUP_NULL;
+        CHECK_OK(MPI_Win_get_group(of, &group));
+        CHECK_OK(MPI_Group_free(&group));
+        const long value = 7 + test.rank;
+        CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, right_rank(), 0, of));
+        CHECK_OK(MPI_Put(&value, 1, MPI_LONG, right_rank(), 0, 1, MPI_LONG, of));
+        CHECK_OK(MPI_Win_unlock(right_rank(), of));
+        MPI_Barrier(MPI_COMM_WORLD);
+        CHECK_INT(7 + left_rank(), *base);
+        return MPI_SUCCESS;
+      },
+      &keyval, nullptr));
+  CHECK_OK(MPI_Win_set_attr(win, keyval, nullptr));
+  CHECK_OK(MPI_Win_free_keyval(&keyval));
+  CHECK_OK(MPI_Win_free(&win));
+  CHECK_INT(1, seen);
+}
+
 /// The callbacks of MPI's own that do nothing.
 void null_callbacks() {
   MPI_Win win = make_window();
@@ -193,6 +296,28 @@ void from_within_a_callback() {
   CHECK_OK(MPI_Win_free_keyval(&second));
 }
 
+/// Callbacks that free their keyval, and that delete another attribute, as the window ends.
+void callbacks_that_change() {
+  static int calls = 0;
+  static std::array<int, 3> keyvals{};
+  calls = 0;
+  const auto on_delete = [](MPI_Win of, int keyval, void*, void*) {
+    ++calls;
+    if (keyval == keyvals[0]) return MPI_Win_free_keyval(&keyvals[0]);
+    return keyval == keyvals[2] ? MPI_Win_delete_attr(of, keyvals[1]) : MPI_SUCCESS;
+  };
+  MPI_Win win = make_window();
+  for (int& keyval : keyvals) {
+    CHECK_OK(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, on_delete, &keyval, nullptr));
+    CHECK_OK(MPI_Win_set_attr(win, keyval, nullptr));
+  }
+  CHECK_OK(MPI_Win_free(&win));
+  CHECK_INT(3, calls);
+  CHECK_INT(MPI_KEYVAL_INVALID, keyvals[0]);
+  CHECK_OK(MPI_Win_free_keyval(&keyvals[1]));
+  CHECK_OK(MPI_Win_free_keyval(&keyvals[2]));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -204,11 +329,17 @@ int main(int argc, char** argv) {
   at_the_end();
   test_section("a callback that fails");
   failing_callback();
+  test_section("a callback that fails at the end of a window");
+  failing_at_the_end();
+  test_section("the window in a callback of its end");
+  the_window_in_a_callback();
   test_section("callbacks of MPI's own");
   null_callbacks();
   test_section("keyvals that are refused");
   refused();
   test_section("attributes within a callback");
   from_within_a_callback();
+  test_section("callbacks that change what is set");
+  callbacks_that_change();
   return test_end();
 }

@@ -190,6 +190,30 @@ void errors() {
   CHECK_OK(MPI_Win_free(&win));
 }
 
+/// Memory without bytes is attached as any other, as often as one likes, and at an address where
+/// there is some with bytes.
+void without_bytes() {
+  MPI_Win win = make_window();
+  int memory = 5;
+  const int value = 100 + test.rank;
+  const std::vector<MPI_Aint> theirs = from_right({address_of(&memory)});
+  for (void* const base : {static_cast<void*>(nullptr), static_cast<void*>(&memory)})
+    for (int i = 0; i < 2; ++i) CHECK_OK(MPI_Win_attach(win, base, 0));
+  CHECK_OK(MPI_Win_attach(win, &memory, sizeof(memory)));
+  CHECK_CLASS(MPI_ERR_RMA_ATTACH, MPI_Win_attach(win, &memory, sizeof(memory)));
+  MPI_Barrier(MPI_COMM_WORLD);
+  in_epoch(Epoch::lock_shared, win, right_rank(), [&] {
+    CHECK_OK(MPI_Put(&value, 1, MPI_INT, right_rank(), theirs[0], 1, MPI_INT, win));
+  });
+  CHECK_INT(100 + left_rank(), memory);
+  MPI_Barrier(MPI_COMM_WORLD);
+  for (int i = 0; i < 3; ++i) CHECK_OK(MPI_Win_detach(win, &memory));
+  for (int i = 0; i < 2; ++i) CHECK_OK(MPI_Win_detach(win, nullptr));
+  CHECK_CLASS2(MPI_ERR_RMA_ATTACH, MPI_ERR_BASE, MPI_Win_detach(win, &memory));
+  CHECK_CLASS2(MPI_ERR_RMA_ATTACH, MPI_ERR_BASE, MPI_Win_detach(win, nullptr));
+  CHECK_OK(MPI_Win_free(&win));
+}
+
 /// Two windows may have the same memory; and what is still attached at the end is let go.
 void shared_memory_of_windows() {
   MPI_Win one = make_window();
@@ -253,6 +277,7 @@ int main(int argc, char** argv) {
       {"hundreds of regions", hundreds},
       {"a type over several regions", scattered_target},
       {"errors", errors},
+      {"memory without bytes", without_bytes},
       {"memory of several windows", shared_memory_of_windows},
       {"a list", linked_list},
   };

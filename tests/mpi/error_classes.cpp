@@ -144,7 +144,18 @@ void ops() {
     CHECK_CLASS(MPI_ERR_OP, MPI_Rget_accumulate(&value, 1, MPI_INT, &result, 1, MPI_INT, 0, 0, 1,
                                                 MPI_INT, op, win, &request));
   }
+  // Wrong where there is nothing to be done, too.
+  for (const MPI_Op op : {own, MPI_OP_NULL}) {
+    CHECK_CLASS(MPI_ERR_OP, MPI_Accumulate(&value, 0, MPI_INT, 0, 0, 0, MPI_INT, op, win));
+    CHECK_CLASS(MPI_ERR_OP,
+                MPI_Accumulate(&value, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, op, win));
+    CHECK_CLASS(MPI_ERR_OP, MPI_Fetch_and_op(&value, &result, MPI_INT, MPI_PROC_NULL, 0, op, win));
+  }
   MPI_Op_free(&own);
+  // For calls that fetch alone.
+  CHECK_CLASS(MPI_ERR_OP, MPI_Accumulate(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_NO_OP, win));
+  CHECK_CLASS(MPI_ERR_OP,
+              MPI_Raccumulate(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_NO_OP, win, &request));
   // Operations without a meaning for the type.
   const float real = 1;
   CHECK_CLASS2(MPI_ERR_OP, MPI_ERR_TYPE,
@@ -197,14 +208,67 @@ void groups() {
   CHECK_CLASS(MPI_ERR_GROUP, MPI_Win_post(MPI_GROUP_NULL, 0, win));
 }
 
-void no_window() {
+/// Every call, on what is no window.
+void check_no_window(MPI_Win none) {
   int value = 0;
-  CHECK_CLASS(MPI_ERR_WIN, MPI_Put(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_WIN_NULL));
-  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_fence(0, MPI_WIN_NULL));
-  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, MPI_WIN_NULL));
-  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_flush_all(MPI_WIN_NULL));
-  MPI_Win null = MPI_WIN_NULL;
-  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_free(&null));
+  int flag = 0;
+  void* pointer = nullptr;
+  MPI_Aint bytes = 0;
+  MPI_Request request = MPI_REQUEST_NULL;
+  MPI_Group group = MPI_GROUP_EMPTY;
+  MPI_Errhandler handler = MPI_ERRHANDLER_NULL;
+  MPI_Info info = MPI_INFO_NULL;
+  char name[MPI_MAX_OBJECT_NAME];
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Put(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, none));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Get(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, none));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Accumulate(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, none));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Get_accumulate(&value, 1, MPI_INT, &flag, 1, MPI_INT, 0, 0, 1,
+                                              MPI_INT, MPI_SUM, none));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Fetch_and_op(&value, &flag, MPI_INT, 0, 0, MPI_SUM, none));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Compare_and_swap(&value, &value, &flag, MPI_INT, 0, 0, none));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Rput(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, none, &request));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Rget(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, none, &request));
+  CHECK_CLASS(MPI_ERR_WIN,
+              MPI_Raccumulate(&value, 1, MPI_INT, 0, 0, 1, MPI_INT, MPI_SUM, none, &request));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Rget_accumulate(&value, 1, MPI_INT, &flag, 1, MPI_INT, 0, 0, 1,
+                                               MPI_INT, MPI_SUM, none, &request));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_fence(0, none));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_start(group, 0, none));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_complete(none));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_post(group, 0, none));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_wait(none));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_test(none, &flag));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, none));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_unlock(0, none));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_lock_all(0, none));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_unlock_all(none));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_flush(0, none));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_flush_all(none));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_flush_local(0, none));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_flush_local_all(none));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_sync(none));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_attach(none, &value, sizeof(value)));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_detach(none, &value));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_shared_query(none, 0, &bytes, &value, &pointer));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_get_group(none, &group));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_set_name(none, "none"));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_get_name(none, name, &value));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_get_attr(none, MPI_WIN_BASE, &pointer, &flag));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_get_info(none, &info));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_set_errhandler(none, MPI_ERRORS_RETURN));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_get_errhandler(none, &handler));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_call_errhandler(none, MPI_ERR_OTHER));
+  CHECK_CLASS(MPI_ERR_WIN, MPI_Win_free(&none));
+}
+
+void no_window() {
+  check_no_window(MPI_WIN_NULL);
+  int* memory = nullptr;
+  MPI_Win ended = MPI_WIN_NULL;
+  CHECK_OK(MPI_Win_allocate(sizeof(int), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &ended));
+  MPI_Win const kept = ended;
+  CHECK_OK(MPI_Win_free(&ended));
+  check_no_window(kept);
 }
 
 void creation() {

@@ -223,6 +223,26 @@ void fairness() {
   if (test.rank == 0) CHECK_INT(turns, area.base[0]);
 }
 
+/// A rank that has nothing more to do frees the window while others still lock it and each other:
+/// it waits for them.
+void early_end() {
+  const int rounds = test_scaled(20);
+  for (int round = 0; round < rounds; ++round) {
+    int value = 0;
+    MPI_Win win = MPI_WIN_NULL;
+    CHECK_OK(MPI_Win_create(&value, sizeof(int), 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+    const int one = 1;
+    for (int i = 0; test.rank != 0 && i < 3 * test.ranks; ++i) {
+      const int target = (test.rank + i) % test.ranks;
+      CHECK_OK(MPI_Win_lock(i % 2 == 0 ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, target, 0, win));
+      CHECK_OK(MPI_Accumulate(&one, 1, MPI_INT, target, 0, 1, MPI_INT, MPI_SUM, win));
+      CHECK_OK(MPI_Win_unlock(target, win));
+    }
+    CHECK_OK(MPI_Win_free(&win));
+    CHECK_INT(3 * (test.ranks - 1), value);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -243,6 +263,7 @@ int main(int argc, char** argv) {
       {"several targets", several_targets},
       {"several windows", several_windows},
       {"fairness", fairness},
+      {"an early end", early_end},
   };
   for (const auto& [name, run] : cases) {
     test_section(name);

@@ -124,6 +124,30 @@ void check(Call call, Epoch epoch, Area<long>& area) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/// Epochs of all kinds follow each other in one window, towards targets near and far, and what is
+/// there is seen under a lock.
+void in_turn(Flavor flavor) {
+  test_section("epochs in turn");
+  Area<long> area(flavor, 1);
+  unsigned random = 12345;
+  const long one = 1;
+  long expected = 0;
+  for (int round = 0; round < test_scaled(60); ++round) {
+    random = random * 1664525U + 1013904223U;
+    const int target = right_rank(static_cast<int>((random >> 10U) % 3U));
+    in_epoch(kEpochs[(random >> 20U) % kEpochs.size()], area.win, target, [&] {
+      for (int i = 0; i < 3; ++i)
+        CHECK_OK(MPI_Accumulate(&one, 1, MPI_LONG, target, area.at(target, 0), 1, MPI_LONG, MPI_SUM,
+                                area.win));
+    });
+    expected += 3;
+    CHECK_OK(MPI_Win_lock(MPI_LOCK_SHARED, test.rank, 0, area.win));
+    CHECK_INT(expected, area.base[0]);
+    CHECK_OK(MPI_Win_unlock(test.rank, area.win));
+    MPI_Barrier(MPI_COMM_WORLD);
+  }
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -131,6 +155,7 @@ int main(int argc, char** argv) {
   const bool shares = world_shares_memory();
   for (const Flavor flavor : kFlavors) {
     if (flavor == Flavor::shared && !shares) continue;
+    in_turn(flavor);
     Area<long> area(flavor, 4);
     for (const Epoch epoch : kEpochs)
       for (const Call call : kCalls) {

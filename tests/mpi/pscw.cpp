@@ -169,6 +169,40 @@ void two_starts() {
     CHECK_INT(33 + rank, memory[static_cast<std::size_t>(rank)]);
 }
 
+/// Of several windows, each rank in turn is exposed to one other after the other, who all start at
+/// once.
+void several_windows() {
+  std::array<MPI_Win, 3> windows{};
+  std::array<int, 3> values{};
+  for (std::size_t i = 0; i < windows.size(); ++i)
+    CHECK_OK(MPI_Win_create(&values[i], sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD,
+                            &windows[i]));
+  for (int target = 0; target < test.ranks; ++target) {
+    if (test.rank != target) {
+      MPI_Group one = group_of({target});
+      for (const MPI_Win each : windows) CHECK_OK(MPI_Win_start(one, 0, each));
+      for (std::size_t i = 0; i < windows.size(); ++i) {
+        const int value = 10 * test.rank + static_cast<int>(i);
+        CHECK_OK(MPI_Put(&value, 1, MPI_INT, target, 0, 1, MPI_INT, windows[i]));
+        CHECK_OK(MPI_Win_complete(windows[i]));
+      }
+      MPI_Group_free(&one);
+      continue;
+    }
+    for (int origin = test.ranks - 1; origin >= 0; --origin) {
+      if (origin == target) continue;
+      MPI_Group one = group_of({origin});
+      for (std::size_t i = windows.size(); i-- > 0;) CHECK_OK(MPI_Win_post(one, 0, windows[i]));
+      for (std::size_t i = 0; i < windows.size(); ++i) {
+        CHECK_OK(MPI_Win_wait(windows[i]));
+        CHECK_INT(10 * origin + static_cast<int>(i), values[i]);
+      }
+      MPI_Group_free(&one);
+    }
+  }
+  for (MPI_Win& each : windows) CHECK_OK(MPI_Win_free(&each));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -188,6 +222,7 @@ int main(int argc, char** argv) {
       {"MPI_MODE_NOCHECK", unchecked},
       {"another order of ranks", other_order},
       {"several starts for a post", two_starts},
+      {"several windows", several_windows},
   };
   for (const auto& [name, run] : cases) {
     test_section(name);

@@ -1,6 +1,8 @@
 // Requests of Rput, Rget, Raccumulate, Rget_accumulate in all the calls that complete requests,
 // alone and mixed with those of messages [MPI-3.1, 11.3.5, 3.7].
 
+#include <algorithm>
+
 #include "support.hpp"
 
 namespace {
@@ -206,6 +208,134 @@ void next_to_messages() {
   CHECK_OK(MPI_Win_unlock_all(area.win));
 }
 
+/// To nobody, or of nothing: requests all the same.
+void of_nothing() {
+  Area<int> area(Flavor::allocate, 1);
+  std::array<MPI_Request, 6> requests{};
+  int value = 7;
+  int got = -1;
+  CHECK_OK(MPI_Win_lock_all(0, area.win));
+  CHECK_OK(MPI_Rput(&value, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, area.win, &requests[0]));
+  CHECK_OK(MPI_Rget(&got, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, area.win, &requests[1]));
+  CHECK_OK(MPI_Raccumulate(&value, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, MPI_SUM, area.win,
+                           &requests[2]));
+  CHECK_OK(MPI_Rget_accumulate(&value, 1, MPI_INT, &got, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT,
+                               MPI_SUM, area.win, &requests[3]));
+  CHECK_OK(MPI_Rput(&value, 0, MPI_INT, 0, 0, 0, MPI_INT, area.win, &requests[4]));
+  CHECK_OK(MPI_Rget_accumulate(&value, 0, MPI_INT, &got, 0, MPI_INT, 0, 0, 0, MPI_INT, MPI_SUM,
+                               area.win, &requests[5]));
+  for (const MPI_Request request : requests) CHECK(request != MPI_REQUEST_NULL);
+  CHECK_OK(MPI_Waitall(6, requests.data(), MPI_STATUSES_IGNORE));
+  CHECK_OK(MPI_Win_unlock_all(area.win));
+  CHECK_INT(-1, got);
+  CHECK_INT(0, area.base[0]);
+}
+
+/// Persistent requests and a collective's among them; inactive ones do not count.
+void among_others() {
+  Area<int> area(Flavor::allocate, 1);
+  const int right = right_rank();
+  int received = -1;
+  int value = 0;
+  std::array<MPI_Request, 4> requests{};
+  MPI_Send_init(&test.rank, 1, MPI_INT, right, 1, MPI_COMM_WORLD, &requests[0]);
+  MPI_Recv_init(&received, 1, MPI_INT, left_rank(), 1, MPI_COMM_WORLD, &requests[1]);
+  CHECK_OK(MPI_Win_lock_all(0, area.win));
+  const auto put = [&] {
+    CHECK_OK(MPI_Rput(&value, 1, MPI_INT, right, 0, 1, MPI_INT, area.win, &requests[2]));
+  };
+  for (value = 0; value < 10; ++value) {
+    received = -1;
+    MPI_Startall(2, requests.data());
+    put();
+    MPI_Ibarrier(MPI_COMM_WORLD, &requests[3]);
+    CHECK_OK(MPI_Waitall(4, requests.data(), MPI_STATUSES_IGNORE));
+    CHECK_INT(left_rank(), received);
+    CHECK(requests[0] != MPI_REQUEST_NULL);
+    CHECK(requests[2] == MPI_REQUEST_NULL);
+  }
+  int index = -1;
+  int flag = 0;
+  std::array<int, 4> indices{};
+  put();
+  CHECK_OK(MPI_Waitany(4, requests.data(), &index, MPI_STATUS_IGNORE));
+  CHECK_INT(2, index);
+  put();
+  CHECK_OK(MPI_Waitsome(4, requests.data(), &index, indices.data(), MPI_STATUSES_IGNORE));
+  CHECK_INT(1, index);
+  CHECK_INT(2, indices[0]);
+  CHECK_OK(MPI_Testany(4, requests.data(), &index, &flag, MPI_STATUS_IGNORE));
+  CHECK(flag != 0);
+  CHECK_INT(MPI_UNDEFINED, index);
+  // What a flush has completed is complete at the first look.
+  put();
+  CHECK_OK(MPI_Win_flush_all(area.win));
+  CHECK_OK(MPI_Test(&requests[2], &flag, MPI_STATUS_IGNORE));
+  CHECK(flag != 0);
+  CHECK_OK(MPI_Win_unlock_all(area.win));
+  MPI_Request_free(&requests[0]);
+  MPI_Request_free(&requests[1]);
+}
+
+/// Waited for when the window has gone.
+void after_the_window() {
+  constexpr int n = 200000;
+  int* base = nullptr;
+  MPI_Win win = MPI_WIN_NULL;
+  const std::vector<int> sent(n, test.rank);
+  std::vector<int> got(n, -1);
+  std::array<MPI_Request, 2> requests{};
+  CHECK_OK(MPI_Win_allocate(2 * n * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &base,
+                            &win));
+  std::fill(base, base + 2 * n, 100 + test.rank);
+  MPI_Barrier(MPI_COMM_WORLD);
+  CHECK_OK(MPI_Win_lock_all(0, win));
+  CHECK_OK(MPI_Rput(sent.data(), n, MPI_INT, right_rank(), 0, n, MPI_INT, win, &requests[0]));
+  CHECK_OK(MPI_Rget(got.data(), n, MPI_INT, right_rank(), n, n, MPI_INT, win, &requests[1]));
+  CHECK_OK(MPI_Win_unlock_all(win));
+  CHECK_OK(MPI_Win_free(&win));
+  CHECK_OK(MPI_Waitall(2, requests.data(), MPI_STATUSES_IGNORE));
+  CHECK_INT(100 + right_rank(), got[n - 1]);
+}
+
+/// Completed at the origin: its buffers may be used again, and the target gets what was in them.
+void buffers() {
+  const int most = test_scaled(250000);
+  Area<int> area(Flavor::create, static_cast<std::size_t>(most));
+  std::vector<int> origin(static_cast<std::size_t>(most));
+  const int right = right_rank();
+  CHECK_OK(MPI_Win_lock_all(0, area.win));
+  for (int way = 0; way < 4; ++way)
+    for (const int count : {1, 100, 5000, most}) {
+      if (count > most) continue;
+      for (int i = 0; i < count; ++i) origin[static_cast<std::size_t>(i)] = i + way;
+      std::fill(area.base, area.base + count, 0);
+      MPI_Barrier(MPI_COMM_WORLD);
+      MPI_Request request = MPI_REQUEST_NULL;
+      if (way == 0)
+        CHECK_OK(
+            MPI_Rput(origin.data(), count, MPI_INT, right, 0, count, MPI_INT, area.win, &request));
+      else if (way == 1)
+        CHECK_OK(MPI_Raccumulate(origin.data(), count, MPI_INT, right, 0, count, MPI_INT, MPI_SUM,
+                                 area.win, &request));
+      else if (way == 2)
+        CHECK_OK(MPI_Put(origin.data(), count, MPI_INT, right, 0, count, MPI_INT, area.win));
+      else
+        CHECK_OK(MPI_Accumulate(origin.data(), count, MPI_INT, right, 0, count, MPI_INT,
+                                MPI_REPLACE, area.win));
+      CHECK_OK(MPI_Wait(&request, MPI_STATUS_IGNORE));
+      CHECK_OK(MPI_Win_flush_local(right, area.win));
+      std::fill(origin.begin(), origin.end(), -9);
+      CHECK_OK(MPI_Win_flush(right, area.win));
+      MPI_Barrier(MPI_COMM_WORLD);
+      int wrong = 0;
+      for (int i = 0; i < count; ++i) wrong += area.base[i] != i + way;
+      CHECK_INT(0, wrong);
+      MPI_Barrier(MPI_COMM_WORLD);
+    }
+  CHECK_OK(MPI_Win_unlock_all(area.win));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -223,5 +353,13 @@ int main(int argc, char** argv) {
   many();
   test_section("next to messages");
   next_to_messages();
+  test_section("requests of nothing");
+  of_nothing();
+  test_section("among others");
+  among_others();
+  test_section("after the window");
+  after_the_window();
+  test_section("buffers that are used again");
+  buffers();
   return test_end();
 }

@@ -8,7 +8,7 @@ build_packages=(build-essential cmake ninja-build pkg-config libopenmpi-dev open
   libpng-dev libgtest-dev libgmock-dev)
 # For the tests, besides (those of the virtual machines are told by tests/lab/oriel-lab packages).
 # The second line: existing MPI programs, most of it NWChem; tests without their package are skipped.
-test_packages=(clang-format-14 gnuplot-nox spin util-linux valgrind
+test_packages=(clang-14 clang-format-14 gnuplot-nox spin util-linux valgrind
   gfortran libcoarrays-openmpi-dev nwchem-openmpi python3-mpi4py python3-numpy)
 
 missing_packages() { # PACKAGE...: prints those that are not installed

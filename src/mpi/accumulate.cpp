@@ -122,7 +122,9 @@ class Updater {
 
  private:
   void send(MPI_Aint begin, const Batch<3>& batch) {
-    const auto& [operands, results, there] = batch.places;
+    const auto& operands = batch.places[0];
+    const auto& results = batch.places[1];
+    const auto& there = batch.places[2];
     const std::size_t block = elements_in(batch.bytes, type_);
     const auto from = layout_of(operands.offsets, block, type_.bytes, counted_[0]);
     const auto into = layout_of(results.offsets, block, type_.bytes, counted_[1]);

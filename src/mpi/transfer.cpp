@@ -67,7 +67,8 @@ void move_pieces(Way&& way, Win& window, typename std::decay_t<Way>::Address add
   Cursor here(origin.type().data, origin.type().extent, origin.count());
   Cursor there(target.type().data, target.type().extent, target.count());
   for_each_batch<2>({&here, &there}, [&](const Batch<2>& batch) {
-    const auto& [mine, theirs] = batch.places;
+    const auto& mine = batch.places[0];
+    const auto& theirs = batch.places[1];
     const TargetBytes at = target_at(place, begin + theirs.begin);
     if (batch.pieces() == 1) return way.run(window, address + mine.begin, batch.bytes, at);
     const auto together = [&] {

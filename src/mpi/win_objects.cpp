@@ -15,8 +15,8 @@ namespace {
 
 template <class... Places>
 void check_places(const Places*... places) {
-  if (((places == nullptr) || ...))
-    oriel::mpi::fail(MPI_ERR_ARG, "a null pointer where there should be an argument");
+  const bool any = ((places == nullptr) || ...);
+  if (any) oriel::mpi::fail(MPI_ERR_ARG, "a null pointer where there should be an argument");
 }
 
 }  // namespace

@@ -13,7 +13,6 @@ LockEpochs::LockEpochs(sync::ControlWords& mine, sync::Partners partners,
                        transport::Progress& progress, const sync::Vigil& vigil,
                        std::uint64_t window, std::span<sync::ControlWords* const> mapped)
     : partners_(std::move(partners)),
-      progress_(progress),
       vigil_(vigil),
       window_(window),
       locks_(mine, &sync::ControlWords::lock_node, partners_, progress, vigil),

@@ -92,7 +92,6 @@ class LockEpochs {
                            std::string problem, std::string hint) const;
 
   sync::Partners partners_;
-  transport::Progress& progress_;
   const sync::Vigil& vigil_;
   std::uint64_t window_;
   sync::QueuedLock locks_;

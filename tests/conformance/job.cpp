@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <numeric>
+#include <set>
 
 namespace oriel::conformance {
 namespace {
@@ -70,9 +71,7 @@ Job::Job(const std::vector<int>& neighbours, std::chrono::seconds limit)
 }
 
 int Job::node_count() const noexcept {
-  std::vector<int> sorted = nodes_;
-  std::ranges::sort(sorted);
-  return static_cast<int>(std::ranges::unique(sorted).begin() - sorted.begin());
+  return static_cast<int>(std::set<int>(nodes_.begin(), nodes_.end()).size());
 }
 
 void Job::barrier() const {

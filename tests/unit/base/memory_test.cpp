@@ -30,7 +30,7 @@ TEST(SharedSegment, StaysMappedWhenItsDescriptorIsClosed) {
   EXPECT_EQ(::fcntl(fd, F_GETFD), -1);
   segment.bytes()[0] = std::byte{7};
   EXPECT_EQ(other.get()[0], std::byte{7});
-  EXPECT_THROW(SharedSegment::map_of(::getpid(), fd, page_bytes()), Error);
+  EXPECT_THROW(static_cast<void>(SharedSegment::map_of(::getpid(), fd, page_bytes())), Error);
 }
 
 TEST(SharedSegment, RefusesWhatNoMachineHas) {
@@ -45,7 +45,8 @@ TEST(SharedSegment, RefusesWhatNoMachineHas) {
 
 TEST(SharedSegment, DoesNotMapMoreThanThereIs) {
   const SharedSegment segment(page_bytes());
-  EXPECT_THROW(SharedSegment::map_of(::getpid(), segment.fd(), 2 * page_bytes()), Error);
+  EXPECT_THROW(static_cast<void>(SharedSegment::map_of(::getpid(), segment.fd(), 2 * page_bytes())),
+               Error);
 }
 
 TEST(WholePages, RoundsUpWithoutWrappingAround) {

@@ -178,11 +178,10 @@ class VerbsEndpoint final : public transport::Endpoint {
     return has_room();
   }
   /// Whether there is nothing before one more operation, nor to come behind: it is recorded and
-  /// posted in one. Implies may_record(), but for the credit.
-  [[nodiscard]] bool goes_alone() const noexcept {
-    return uncorked_ != nullptr && uncorked_->ledger.outstanding() == 0;
+  /// posted in one. Implies may_record().
+  [[nodiscard]] bool may_go_alone() const noexcept {
+    return uncorked_ != nullptr && uncorked_->ledger.outstanding() == 0 && cq_.has_credit();
   }
-  [[nodiscard]] bool may_go_alone() const noexcept { return goes_alone() && cq_.has_credit(); }
   template <class Result, class Post>
   [[nodiscard, gnu::noinline]] Result once_admitted(transport::Completion& done, Result taken,
                                                     Result no_room, const Post& post) noexcept;
